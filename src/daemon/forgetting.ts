@@ -134,14 +134,17 @@ export class Forgetting {
   #report(result: Omit<ForgetReport, 'copies'> & Pick<ForgetResult, 'copies'>): ForgetReport {
     const { dryRun, observations, summaries, prompts, messages, passages, ids, missing, related, copies } = result
     const report = { dryRun, observations, summaries, prompts, messages, passages, ids, missing, related }
-    return { ...report, copies: copies.map((copy) => ({ ...copy, deletedAfter: this.#deletedAfter(copy, copies) })) }
+    return {
+      ...report,
+      copies: copies.map((copy, n) => ({ ...copy, deletedAfter: this.#deletedAfter(copy, copies.slice(0, n)) })),
+    }
   }
 
-  /** Backups are rotated by number, not by date. */
-  #deletedAfter({ reason, at }: ForgetResult['copies'][number], copies: ForgetResult['copies']): number | null {
+  /** Backups are rotated by number, not by date. `before`: the newer copies. */
+  #deletedAfter({ reason }: ForgetResult['copies'][number], before: ForgetResult['copies']): number | null {
     if (reason === 'damaged') return null
     const keep = Math.max(1, reason === 'daily' ? this.#options.keepBackups() : KEEP_OTHERS)
-    const newer = copies.filter((other) => other.reason === reason && other.at > at).length
+    const newer = before.filter((other) => other.reason === reason).length
     return Math.max(1, keep - newer)
   }
 

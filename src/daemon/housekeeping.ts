@@ -1,5 +1,6 @@
 /** Periodic work on the ticker: queue length samples, retention, the daily backup, and the exit after idle time. */
 
+import { uptime } from 'node:os'
 import { DAY_MS } from '../domain/dates.ts'
 import { errorMessage } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -30,6 +31,8 @@ interface HousekeepingOptions {
   reserve: Pick<DiskReserve, 'check'>
   log: Log
   now?: () => number
+  /** Since the machine was started, in ms. No clock changes it. */
+  uptime?: () => number
 }
 
 export class Housekeeping {
@@ -119,6 +122,7 @@ export class Housekeeping {
       tracePerSession: TRACE_PER_SESSION,
       observerTurnDays: settings.CLAUDE_MEM_KEEP_OBSERVER_TURNS_DAYS,
     }
+    await store.countTime(now, this.#options.uptime?.() ?? uptime() * 1_000)
     let removed = 0
     for (;;) {
       const rows = await store.applyRetention(rules, now)
@@ -132,9 +136,9 @@ export class Housekeeping {
 
   async #backup(now: number): Promise<void> {
     const { store, settings, log } = this.#options
-    const daily = (await store.backups()).filter((backup) => backup.reason === 'daily')
-    const newest = Math.max(0, ...daily.map((backup) => backup.at))
-    if (now - newest < DAY_MS && newest <= now) return
+    const newest = (await store.backups()).find((backup) => backup.reason === 'daily')
+    // One from the future was made while the clock was wrong.
+    if (newest !== undefined && Math.abs(now - newest.at) < DAY_MS) return
     const { file, bytes } = await store.backup('daily', settings.CLAUDE_MEM_KEEP_BACKUPS)
     log('info', 'daily backup written', { file, bytes })
   }

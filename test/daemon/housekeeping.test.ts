@@ -4,6 +4,8 @@ import { plainObserver } from '../../src/observer/plain.ts'
 import { ObserverError } from '../../src/observer/port.ts'
 import { loadSettings } from '../../src/settings/settings.ts'
 import type { Store } from '../../src/store/port.ts'
+import { openLocalStore } from '../../src/store/sqlite/store.ts'
+import { place } from '../store/place.ts'
 import { events, Harness, POLICY } from './actors/harness.ts'
 
 const MINUTE = 60_000
@@ -16,10 +18,13 @@ let h: Harness
 let stops: string[]
 let connections: number
 let keeper: Housekeeping
+/** How far the clock is wrong, in ms. */
+let clockError: number
 beforeEach(async () => {
   h = await new Harness().start()
   stops = []
   connections = 0
+  clockError = 0
   keeper = keeperOf(h.store)
 })
 afterEach(async () => {
@@ -37,8 +42,16 @@ function keeperOf(store: Store): Housekeeping {
     removed: () => undefined,
     reserve: { check: () => undefined },
     log: () => undefined,
-    now: h.now,
+    now: () => h.now() + clockError,
+    uptime: h.now,
   })
+}
+
+/** Lets time pass, and runs the hourly work. */
+async function pass(ms: number): Promise<void> {
+  h.clockOffset += ms
+  await keeper.run()
+  await keeper.settled()
 }
 
 test('housekeeping.idle: the daemon leaves after the idle time, not while somebody is connected or something was heard', async () => {
@@ -145,7 +158,8 @@ test('housekeeping.retention: payloads go when their time is over, the memory st
   await h.supervisor.accept(events.tool('s', 'a'))
   await h.supervisor.accept(events.turnEnd('s', 'z'))
   await h.settle()
-  h.clockOffset += 25 * 60 * MINUTE
+  await pass(2 * MINUTE)
+  await pass(25 * 60 * MINUTE)
   const rules = {
     payloadDays: 1,
     payloadBytes: 1e9,
@@ -155,10 +169,80 @@ test('housekeeping.retention: payloads go when their time is over, the memory st
     tracePerSession: 1_000,
     observerTurnDays: 30,
   }
-  await keeper.run()
-  await keeper.settled()
-  expect(await h.store.applyRetention(rules, h.now())).toBe(0)
+  expect(await h.store.applyRetention({ ...rules, payloadDays: 0 }, h.now())).toBe(0)
   expect(await h.store.observations({ session: 's' })).toHaveLength(1)
+})
+
+describe('a wrong clock', () => {
+  const HOUR = 60 * MINUTE
+  const DAY = 24 * HOUR
+  const rules = {
+    payloadDays: 3_650,
+    payloadBytes: 1e9,
+    passageDays: 3_650,
+    passageBytes: 1e9,
+    traceDays: 3_650,
+    tracePerSession: 1_000,
+    observerTurnDays: 3_650,
+  }
+  async function work(): Promise<void> {
+    for (const event of [events.prompt('s', 'p'), events.tool('s', 'a'), events.turnEnd('s', 'z')]) {
+      await h.supervisor.accept(event)
+    }
+    await h.settle()
+  }
+  /** Deletes the payloads, so that they can be counted. */
+  const payloads = async () => await h.store.applyRetention({ ...rules, payloadDays: 0 }, h.now())
+
+  test.each([
+    ['400 days ahead', 400 * DAY],
+    ['a week ahead', 7 * DAY],
+  ])('%s for hours deletes nothing', async (_, error) => {
+    await work()
+    await pass(2 * MINUTE)
+    clockError = error
+    for (let n = 0; n < 5; n += 1) await pass(HOUR + MINUTE)
+    clockError = 0
+    await pass(HOUR + MINUTE)
+    expect(await payloads()).toBeGreaterThan(0)
+  })
+
+  test('400 days behind, and corrected, deletes nothing of that time', async () => {
+    await pass(2 * MINUTE)
+    h.clockOffset -= 400 * DAY
+    await work()
+    h.clockOffset += 400 * DAY
+    // The machine itself ran on: only its clock was wrong.
+    await pass(HOUR + MINUTE)
+    expect(await payloads()).toBeGreaterThan(0)
+  })
+
+  test('that was wrong is made up for: payloads go when their time has really passed', async () => {
+    await work()
+    await pass(2 * MINUTE)
+    clockError = 400 * DAY
+    await pass(HOUR + MINUTE)
+    clockError = 0
+    for (let n = 0; n < 26; n += 1) await pass(HOUR + MINUTE)
+    expect(await payloads()).toBe(0)
+  })
+
+  test('makes one backup when it jumps, not one every hour, and the newest is kept', async () => {
+    const here = place()
+    const store = await openLocalStore({ ...here.options, now: () => h.now() + clockError })
+    keeper = keeperOf(store)
+    const kept = async () => (await store.backups()).map(({ file }) => /db-(\d+)/.exec(file)?.[1])
+    await pass(2 * MINUTE)
+    expect(await kept()).toEqual(['000001'])
+    clockError = 7 * DAY
+    for (let n = 0; n < 3; n += 1) await pass(HOUR + MINUTE)
+    expect(await kept()).toEqual(['000002', '000001'])
+    clockError = 0
+    for (let n = 0; n < 3; n += 1) await pass(HOUR + MINUTE)
+    expect(await kept()).toEqual(['000003', '000002'])
+    await store.close()
+    here.dispose()
+  })
 })
 
 test('housekeeping.queue: how long it is is written down every ten seconds at most, also after the clock went back', async () => {

@@ -546,7 +546,7 @@ describe('backups', () => {
     await learn(first, 1, 5)
     const info = await first.backup('manual', 7)
     expect(info).toMatchObject({ reason: 'manual', at: NOW, bytes: statSync(info.file).size })
-    expect(info.file).toMatch(/db-20261130T120000000Z-manual\.sqlite$/)
+    expect(info.file).toMatch(/db-000001-20261130T120000000Z-manual\.sqlite$/)
     expect(statSync(info.file).mode & 0o777).toBe(0o600)
     const reader = await openStoreReader(info.file)
     expect(await reader.observations({})).toHaveLength(5)
@@ -587,7 +587,7 @@ describe('backups', () => {
 
   test('backup.clearsAwayWhatADeadOneLeft', async () => {
     mkdirSync(here.options.backupsDir, { recursive: true })
-    writeFileSync(join(here.options.backupsDir, 'db-20260101T000000000Z-daily.sqlite.partial'), 'half')
+    writeFileSync(join(here.options.backupsDir, 'db-000001-20260101T000000000Z-daily.sqlite.partial'), 'half')
     const first = await open()
     await Promise.all([first.backup('daily', 7), first.backup('daily', 7)])
     expect(readdirSync(here.options.backupsDir).filter((name) => name.endsWith('.partial'))).toEqual([])

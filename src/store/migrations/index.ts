@@ -1,6 +1,6 @@
 /**
- * The schema: all migrations, oldest first, and their application. Append only: a released migration is never edited. Each
- * runs in one transaction.
+ * The schema: all migrations, oldest first, and their application. Append only: a released migration is never edited. All
+ * missing ones run in one transaction.
  */
 import { MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
@@ -20,6 +20,7 @@ import { passagesMigration } from './0011-passages.ts'
 import { observationStatusMigration } from './0012-observation-status.ts'
 import { teamMigration } from './0013-team.ts'
 import { repositoriesMigration } from './0014-repositories.ts'
+import { retentionMarksMigration } from './0015-retention-marks.ts'
 
 export interface Migration {
   /** `PRAGMA user_version` after it. */
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly Migration[] = [
   observationStatusMigration,
   teamMigration,
   repositoriesMigration,
+  retentionMarksMigration,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.reduce((highest, migration) => Math.max(highest, migration.version), 0)
@@ -64,17 +66,20 @@ export function refuseNewer(version: number, file: string): void {
   )
 }
 
-/** Applies the missing migrations. */
+/**
+ * Applies the missing migrations, all or none: after an interrupted upgrade the older program still opens the database, and
+ * each backup before the next attempt is one that it opens, too.
+ */
 export function migrate(db: Database, migrations: readonly Migration[] = MIGRATIONS): void {
-  for (const migration of migrations) {
-    if (migration.version > schemaVersion(db)) apply(db, migration)
-  }
+  db.write(() => {
+    for (const migration of migrations) {
+      if (migration.version > schemaVersion(db)) apply(db, migration)
+    }
+  })
 }
 
 function apply(db: Database, migration: Migration): void {
-  db.transaction(() => {
-    db.exec(migration.sql)
-    faultPoint('migrate.step')
-    db.pragma(`user_version = ${migration.version}`)
-  }).immediate()
+  db.exec(migration.sql)
+  faultPoint('migrate.step')
+  db.pragma(`user_version = ${migration.version}`)
 }

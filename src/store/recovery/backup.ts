@@ -1,4 +1,7 @@
-/** Online backups: complete, checked copies of the database with names that sort by time. */
+/**
+ * Online backups: complete, checked copies of the database. Their names begin with a number that counts up, which alone says
+ * which one is newest: the clock may have been wrong when a backup was made.
+ */
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { MemError } from '../../lib/errors.ts'
@@ -10,7 +13,6 @@ import {
   ensurePrivateDirectory,
   ensurePrivateFile,
   fileSize,
-  freeName,
   parseTimestamp,
   publishFile,
   removeDatabase,
@@ -18,21 +20,26 @@ import {
   timestamp,
 } from './database-files.ts'
 
-const BACKUP_NAME = /^db-(\d{8}T\d{9}Z)-([a-z][a-z-]*)\.sqlite$/
+const BACKUP_NAME = /^db-(\d{6,})-(\d{8}T\d{9}Z)-([a-z][a-z-]*)\.sqlite$/
 const PARTIAL = /\.partial(-journal|-wal|-shm)?$/
 
 /** Number of kept backups of every reason except `daily`, for which the caller decides. */
 export const KEEP_OTHERS = 3
 
-/** Newest first. */
+/** Newest first, whatever their dates say. */
 export function listBackups(directory: string): BackupInfo[] {
+  return numberedBackups(directory).map(({ backup }) => backup)
+}
+
+function numberedBackups(directory: string): { number: number; backup: BackupInfo }[] {
   return filesIn(directory)
     .flatMap((name) => {
-      const [, at = '', reason = ''] = BACKUP_NAME.exec(name) ?? []
+      const [, number = '', at = '', reason = ''] = BACKUP_NAME.exec(name) ?? []
       const file = join(directory, name)
-      return at === '' ? [] : [{ file, at: parseTimestamp(at), bytes: fileSize(file), reason }]
+      if (number === '') return []
+      return [{ number: Number(number), backup: { file, at: parseTimestamp(at), bytes: fileSize(file), reason } }]
     })
-    .sort((a, b) => b.at - a.at)
+    .sort((a, b) => b.number - a.number)
 }
 
 /** Damaged databases that a recovery kept. They are never deleted automatically. */
@@ -81,11 +88,12 @@ export async function writeBackup(
 }
 
 export function backupFile(directory: string, reason: string, at: number): string {
-  const name = (n: number) => `db-${timestamp(at + n)}-${reason}.sqlite`
-  if (!BACKUP_NAME.test(name(0))) {
+  const next = (numberedBackups(directory)[0]?.number ?? 0) + 1
+  const name = `db-${String(next).padStart(6, '0')}-${timestamp(at)}-${reason}.sqlite`
+  if (!BACKUP_NAME.test(name)) {
     throw new MemError('bad_request', `The reason of a backup must be lower-case letters and dashes, not "${reason}".`)
   }
-  return freeName((n) => join(directory, name(n)))
+  return join(directory, name)
 }
 
 /** All pages in one step. */

@@ -33,8 +33,8 @@ export function listCopies(databaseFile: string, backupsDir: string): string[] {
   return [...listBackups(backupsDir).map(({ file }) => file), ...leftBeside(databaseFile)]
 }
 
-/** `.corrupt-…`: set aside. `.recovering` and `.borrowed-header`: of a recovery that was killed. */
-const LEFT_BEHIND = /^\.(?:corrupt-(\w+)|recovering|borrowed-header|corrupt-\w+\.borrowed-header)$/
+/** `.corrupt-…`: set aside. `.recovering`: of a recovery that was killed. */
+const LEFT_BEHIND = /^\.(?:corrupt-(\w+)|recovering)$/
 
 function leftBeside(databaseFile: string): string[] {
   const name = basename(databaseFile)

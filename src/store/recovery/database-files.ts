@@ -71,7 +71,7 @@ export function setDatabaseAside(file: string, at: number): string | null {
   return moved ? aside : null
 }
 
-export function freeName(candidate: (attempt: number) => string): string {
+function freeName(candidate: (attempt: number) => string): string {
   let attempt = 0
   while (existsSync(candidate(attempt))) attempt += 1
   return candidate(attempt)

@@ -41,8 +41,8 @@ export function recover(location: DatabaseLocation, damage: string, at: number):
   const replacement = `${file}.recovering`
   removeDatabase(replacement)
   const backup = newestIntactBackup(location.backupsDir)
-  // Rows of both files; and where its first page is lost, the damaged file is copied too.
-  requireSpaceForCopy(dirname(file), [...(backup === null ? [] : [backup.file]), file, file])
+  // Rows of both files.
+  requireSpaceForCopy(dirname(file), [...(backup === null ? [] : [backup.file]), file])
   if (backup !== null) copyFileSync(backup.file, replacement)
   ensurePrivateFile(replacement)
   const salvaged = fillFromDamaged(replacement, file, at)
@@ -59,7 +59,7 @@ export function recover(location: DatabaseLocation, damage: string, at: number):
 
 function fillFromDamaged(replacement: string, damaged: string, at: number): SalvageResult {
   return withMigrated(replacement, (db) => {
-    const salvaged = salvage(db, replacement, damaged, at)
+    const salvaged = salvage(db, damaged, at)
     return { ...salvaged, lostMessages: reconcile(db, at) }
   })
 }

@@ -1,193 +1,16 @@
 /**
- * Reads the remaining rows of a damaged database into an intact one. If the first page is lost, the page of a backup is
- * used in its place. Nothing that is read here is trusted: rows that violate a constraint are skipped.
+ * Reads the remaining rows of a damaged database into an intact one. Nothing that is read here is trusted: rows that violate
+ * a constraint are skipped.
  */
-import { closeSync, copyFileSync, existsSync, openSync, readSync, writeSync } from 'node:fs'
-import { Database, isGroupFailure, raw, rowSql, type Sql, type SqlValue, seqNow, sql } from '../sqlite/database.ts'
+import { type Database, isGroupFailure, raw, rowSql, type Sql, sql } from '../sqlite/database.ts'
 import { forgetAgain } from '../sqlite/forget.ts'
 import { isIntactPassage } from '../sqlite/passages.ts'
+import { tableColumns } from '../sqlite/readable-rows.ts'
 import { whileApplying } from '../sqlite/team-apply.ts'
 import { KEEP_WIDEST } from '../sqlite/tombstones.ts'
-import { fileSize, removeDatabase } from './database-files.ts'
+import { DamagedDatabase, HIGHEST_ID, type SalvagedRow } from './damaged-database.ts'
+import { fileSize } from './database-files.ts'
 import { UNKNOWN_PROJECT } from './reconcile.ts'
-
-interface DamagedSource {
-  db: Database
-  /** Its schema is that of the donor, which may have fewer tables. */
-  borrowedSchema: boolean
-  close(): void
-}
-
-/** Null if it cannot be opened even with the donor's first page. */
-function openDamaged(file: string, donorFile: string): DamagedSource | null {
-  if (fileSize(file) === 0) return null
-  return openReadable(file) ?? openWithBorrowedPage(file, donorFile)
-}
-
-function openReadable(file: string, borrowedSchema = false): DamagedSource | null {
-  let db: Database | undefined
-  try {
-    db = new Database(file, { readonly: true, fileMustExist: true })
-    db.get`SELECT 1 AS n FROM sdk_sessions LIMIT 0`
-    const opened = db
-    return { db: opened, borrowedSchema, close: () => opened.close() }
-  } catch {
-    db?.close()
-    return null
-  }
-}
-
-const HEADER_BYTES = 100
-const HEADER_PAGE_SIZE_AT = 16
-const HEADER_FORMAT_AT = 18
-const HEADER_PAGE_COUNT_AT = 28
-
-/**
- * The first page has the header of the file and the root pages of all tables. The header of any claude-mem database fits.
- * The rest is used only if it is lost too: it fits if both files applied the same migrations at the same size, as a file
- * and its backup did. The bytes are written into a copy; the damaged file is not changed.
- */
-function openWithBorrowedPage(file: string, donorFile: string): DamagedSource | null {
-  const copy = `${file}.borrowed-header`
-  removeDatabase(copy)
-  copyFileSync(file, copy)
-  const hasLog = existsSync(`${file}-wal`)
-  if (hasLog) copyFileSync(`${file}-wal`, `${copy}-wal`)
-  const page = firstPage(donorFile)
-  page.writeUInt32BE(Math.floor(fileSize(copy) / page.length), HEADER_PAGE_COUNT_AT)
-  page.fill(hasLog ? 2 : 1, HEADER_FORMAT_AT, HEADER_FORMAT_AT + 2)
-  overwriteStart(copy, page.subarray(0, HEADER_BYTES))
-  let source = openReadable(copy)
-  if (source === null) {
-    overwriteStart(copy, page)
-    source = openReadable(copy, true)
-  }
-  if (source === null) {
-    removeDatabase(copy)
-    return null
-  }
-  const { close } = source
-  return {
-    ...source,
-    close: () => {
-      close()
-      removeDatabase(copy)
-    },
-  }
-}
-
-function overwriteStart(file: string, bytes: Buffer): void {
-  const descriptor = openSync(file, 'r+')
-  try {
-    writeSync(descriptor, bytes, 0, bytes.length, 0)
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-function firstPage(file: string): Buffer {
-  const descriptor = openSync(file, 'r')
-  try {
-    const header = Buffer.alloc(HEADER_BYTES)
-    readSync(descriptor, header, 0, header.length, 0)
-    const size = header.readUInt16BE(HEADER_PAGE_SIZE_AT)
-    const page = Buffer.alloc(size === 1 ? 65_536 : size)
-    readSync(descriptor, page, 0, page.length, 0)
-    return page
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-type SalvagedRow = Record<string, SqlValue>
-
-/** The end of the scan if the highest id cannot be read. */
-const UNKNOWN_HIGHEST = 2 ** 31
-
-/**
- * Yields every row that can still be reached by its id; returns true if there was no damage. Reads forwards until damage,
- * probes ids behind it with doubling steps, and reads backwards from the first hit to the end of the damage.
- */
-export function* readableRows(db: Database, table: string, columns: Sql): Generator<SalvagedRow, boolean> {
-  const highest = highestId(db, table)
-  const select = sql`SELECT ${columns} FROM ${raw(table)}`
-  const gap = (after: number, before: number) =>
-    readBackwards(db, sql`${select} WHERE id > ${after} AND id < ${before} ORDER BY id DESC`, before)
-  let complete = true
-  let last = 0
-  let from = 1
-  let step = 1
-  while (from <= highest) {
-    const range = yield* readForwards(db, sql`${select} WHERE id >= ${from} ORDER BY id`)
-    const resumed = last + 1 < from
-    if (resumed && range.first > 0) yield* gap(last, range.first)
-    if (range.ended && (range.first > 0 || !resumed)) return complete
-    complete = false
-    if (range.last > last) {
-      last = range.last
-      step = 1
-    }
-    from = Math.max(from, last) + step
-    step *= 2
-  }
-  // The last probe was past the end: read the rest backwards from the end.
-  if (!complete) yield* gap(last, highest + 1)
-  return complete
-}
-
-interface ReadRange {
-  first: number
-  last: number
-  /** Reached the end of the table, not damage. */
-  ended: boolean
-}
-
-function* readForwards(db: Database, statement: Sql): Generator<SalvagedRow, ReadRange> {
-  const range: ReadRange = { first: 0, last: 0, ended: false }
-  try {
-    for (const row of db.each<SalvagedRow>`${statement}`) {
-      const id = Number(row.id)
-      // A damaged b-tree may have a cycle.
-      if (id <= range.last) return range
-      if (range.first === 0) range.first = id
-      range.last = id
-      yield row
-    }
-    range.ended = true
-  } catch {
-    // Damage: the caller continues behind it.
-  }
-  return range
-}
-
-function* readBackwards(db: Database, statement: Sql, before: number): Generator<SalvagedRow, void> {
-  let last = before
-  try {
-    for (const row of db.each<SalvagedRow>`${statement}`) {
-      const id = Number(row.id)
-      if (id >= last) return
-      last = id
-      yield row
-    }
-  } catch {
-    // Damage: the rows before it were read forwards.
-  }
-}
-
-function highestId(db: Database, table: string): number {
-  const sources = [
-    () => db.number`SELECT id AS n FROM ${raw(table)} ORDER BY id DESC LIMIT 1`,
-    () => db.number`SELECT seq AS n FROM sqlite_sequence WHERE name = ${table}`,
-  ]
-  const known = sources.flatMap((read) => {
-    try {
-      return [read()]
-    } catch {
-      return []
-    }
-  })
-  return known.length === 0 ? UNKNOWN_HIGHEST : Math.max(...known)
-}
 
 export interface SalvageResult {
   tables: { label: string; rows: number; complete: boolean }[]
@@ -292,25 +115,25 @@ const PLANS: readonly TablePlan[] = [
   { table: 'team_aliases', label: 'aliases of shared records' },
   { table: 'team_tombstones', label: 'tombstones of shared records' },
   { table: 'team_expired', label: 'ids of expired passages' },
+  { table: 'retention_marks', label: 'marks of retention' },
   { table: 'trace', label: 'trace entries' },
   { table: 'calls', label: 'model calls' },
 ]
 
-/** `targetFile` is the file of `target`, whose first page replaces the one of a damaged file that lost it. */
-export function salvage(target: Database, targetFile: string, damaged: string, at: number): SalvageResult {
+export function salvage(target: Database, damaged: string, at: number): SalvageResult {
   const result: SalvageResult = { tables: [], refused: 0, lostSessions: 0, lostMessages: 0 }
-  const source = openDamaged(damaged, targetFile)
-  if (source === null) {
+  if (fileSize(damaged) === 0) {
     result.tables = [...TOMBSTONES, ...PLANS].map(({ label }) => ({ label, rows: 0, complete: false }))
     return result
   }
+  const source = DamagedDatabase.open(damaged)
   try {
     const work = () => {
       for (const plan of TOMBSTONES) result.tables.push(salvageTable(source, target, plan, at, result))
       forgetAgain(target)
       for (const plan of PLANS) result.tables.push(salvageTable(source, target, plan, at, result))
-      raiseSeqTo(target, seqIn(source.db))
-      raiseIds(target, source.db)
+      raiseSeqTo(target, source.seq())
+      raiseIds(target, source)
     }
     target.transaction(() => whileApplying(target, work))()
   } finally {
@@ -320,20 +143,20 @@ export function salvage(target: Database, targetFile: string, damaged: string, a
 }
 
 function salvageTable(
-  { db: source, borrowedSchema }: DamagedSource,
+  source: DamagedDatabase,
   target: Database,
   plan: TablePlan,
   at: number,
   result: SalvageResult,
 ): SalvageResult['tables'][number] {
-  const columns = commonColumns(source, target, plan)
-  if (columns === null) return { label: plan.label, rows: 0, complete: false }
-  // The file of an older version does not have the table. With a borrowed schema that is not known.
-  if (columns.length === 0) return { label: plan.label, rows: 0, complete: !borrowedSchema }
+  const known = tableColumns(target, plan.table)
+  const columns = source.columns(plan.table).filter((name) => known.has(name) && plan.without?.includes(name) !== true)
+  // A file of an older version does not have the table.
+  if (columns.length === 0) return { label: plan.label, rows: 0, complete: true }
   const conflict = plan.conflict === 'newest' ? newestWins(columns) : (plan.conflict ?? sql`ON CONFLICT DO NOTHING`)
   const sessions = new Set(target.ids<string>`SELECT content_session_id AS id FROM sdk_sessions`)
   let rows = 0
-  const reader = readableRows(source, plan.table, raw(columns.join(', ')))
+  const reader = source.rows(plan.table, columns)
   let next = reader.next()
   for (; next.done !== true; next = reader.next()) {
     if (plan.isIntact?.(next.value) === false) {
@@ -388,37 +211,11 @@ function insertLostEvent(db: Database, row: SalvagedRow): void {
     ON CONFLICT DO NOTHING`
 }
 
-/** Null if the schema itself is damaged. */
-function commonColumns(source: Database, target: Database, { table, without = [] }: TablePlan): string[] | null {
-  const known = tableColumns(target, table)
-  try {
-    return [...tableColumns(source, table)].filter((column) => known.has(column) && !without.includes(column))
-  } catch {
-    return null
-  }
-}
-
-export function tableColumns(db: Database, table: string): Set<string> {
-  return new Set(db.ids<string>`SELECT name AS id FROM pragma_table_info(${table})`)
-}
-
-function seqIn(source: Database): number {
-  try {
-    return seqNow(source)
-  } catch {
-    return 0
-  }
-}
-
 /** Ids of rows that were lost are not used again. */
-function raiseIds(target: Database, source: Database): void {
-  try {
-    for (const { name, seq } of source.all<{ name: string; seq: number }>`SELECT name, seq FROM sqlite_sequence`) {
-      // A damaged number could be so high that no id is left after it.
-      if (seq < UNKNOWN_HIGHEST) target.run`UPDATE sqlite_sequence SET seq = max(seq, ${seq}) WHERE name = ${name}`
-    }
-  } catch {
-    // Damaged too: new rows follow the highest recovered ids.
+function raiseIds(target: Database, source: DamagedDatabase): void {
+  for (const { name = null, seq = null } of source.rows('sqlite_sequence', ['name', 'seq'])) {
+    // A damaged number could be so high that no id is left after it.
+    if (Number(seq) <= HIGHEST_ID) target.run`UPDATE sqlite_sequence SET seq = max(seq, ${seq}) WHERE name = ${name}`
   }
 }
 

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MemError } from '../../lib/errors.ts'
 import { makeTemporaryDirectory } from '../../lib/temporary.ts'
-import { readableRows, tableColumns } from '../recovery/salvage.ts'
 import { Database, isCorruption, raw, type Sql, sql, storageError } from './database.ts'
+import { readableRows, tableColumns } from './readable-rows.ts'
 
 export type OriginalRow = Readonly<Record<string, unknown>>
 

@@ -2,6 +2,7 @@
 import { DAY_MS } from '../../domain/dates.ts'
 import type { Retention } from '../port.ts'
 import { type Database, sql } from './database.ts'
+import { oldIds } from './elapsed-time.ts'
 import { startPurge, withIndexReset } from './full-text-index.ts'
 import { passageDiskBytes } from './passages.ts'
 
@@ -18,21 +19,22 @@ const QUEUE_SAMPLES = 40_000
 
 /** Returns the number of deleted rows; `MAX_ROWS` means that there may be more. */
 export function applyRetention(db: Database, rules: Retention, now: number): number {
-  const payloadsBefore = now - rules.payloadDays * DAY_MS
-  const traceBefore = now - rules.traceDays * DAY_MS
-  const turnsBefore = now - rules.observerTurnDays * DAY_MS
+  const payloads = ageLimit(db, rules.payloadDays, now)
+  const passages = ageLimit(db, rules.passageBytes === 0 ? 0 : rules.passageDays, now)
+  const trace = ageLimit(db, rules.traceDays, now)
+  const turns = ageLimit(db, rules.observerTurnDays, now)
   /** Each deletes up to `limit` rows and returns how many. */
   const steps: ((limit: number) => number)[] = [
-    (limit) => deleteOldPayloads(db, payloadsBefore, limit),
+    (limit) => deleteOldPayloads(db, payloads, limit),
     (limit) => deletePayloadsOver(db, rules.payloadBytes, limit),
-    (limit) => deletePassages(db, rules, now, Math.min(limit, MAX_PASSAGES)),
-    (limit) => deleteOldTrace(db, traceBefore, limit),
+    (limit) => deletePassages(db, rules, passages, Math.min(limit, MAX_PASSAGES)),
+    (limit) => deleteOldTrace(db, trace, limit),
     (limit) => deleteTraceOver(db, rules.tracePerSession, limit),
-    (limit) => deleteOldTurns(db, turnsBefore, limit),
-    (limit) => clearOldCallTexts(db, turnsBefore, limit),
-    (limit) => deleteOldSeen(db, turnsBefore, limit),
+    (limit) => deleteOldTurns(db, turns, limit),
+    (limit) => clearOldCallTexts(db, turns, limit),
+    (limit) => deleteOldSeen(db, turns, limit),
     (limit) => deleteSeenOver(db, SEEN_PER_SESSION, limit),
-    (limit) => deleteOldSamples(db, traceBefore, limit),
+    (limit) => deleteOldSamples(db, trace, limit),
     (limit) => deleteSamplesOver(db, QUEUE_SAMPLES, limit),
   ]
   return withIndexReset(db, () =>
@@ -40,15 +42,32 @@ export function applyRetention(db: Database, rules: Retention, now: number): num
   )
 }
 
+/** What a rule of days selects: rows that are old by their own date, and were stored long ago. */
+interface AgeLimit {
+  before: number
+  /** The highest id that is old enough. */
+  lastId: (table: string) => number
+}
+
+function ageLimit(db: Database, days: number, now: number): AgeLimit {
+  // Nothing is kept, also what a clock that was ahead dated into the future.
+  if (days === 0) return { before: Number.MAX_SAFE_INTEGER, lastId: () => Number.MAX_SAFE_INTEGER }
+  const ids = oldIds(db, days)
+  return {
+    before: now - days * DAY_MS,
+    lastId: (table) => (ids === null ? Number.MAX_SAFE_INTEGER : (ids[table] ?? 0)),
+  }
+}
+
 /** Of quarantined sessions payloads are the only copy of some events: neither age nor size deletes them. */
 const NOT_QUARANTINED = sql`content_session_id NOT IN (
   SELECT content_session_id FROM sdk_sessions WHERE quarantine IS NOT NULL)`
 
-function deleteOldPayloads(db: Database, before: number, limit: number): number {
+function deleteOldPayloads(db: Database, { before, lastId }: AgeLimit, limit: number): number {
   return db.run`
     DELETE FROM payloads WHERE id IN (
-      SELECT id FROM payloads WHERE kept_at <= ${before} AND ${NOT_QUARANTINED} ORDER BY kept_at, id LIMIT ${limit})`
-    .changes
+      SELECT id FROM payloads WHERE kept_at <= ${before} AND id <= ${lastId('payloads')} AND ${NOT_QUARANTINED}
+      ORDER BY kept_at, id LIMIT ${limit})`.changes
 }
 
 function deletePayloadsOver(db: Database, maxBytes: number, limit: number): number {
@@ -64,11 +83,16 @@ function deletePayloadsOver(db: Database, maxBytes: number, limit: number): numb
 const IN_OPEN_TURN = sql`(transient = 1 AND EXISTS (SELECT 1 FROM sdk_sessions s
   WHERE s.content_session_id = passages.content_session_id AND s.status = 'active'))`
 
-function deletePassages(db: Database, { passageDays, passageBytes }: Retention, now: number, limit: number): number {
+function deletePassages(
+  db: Database,
+  { passageDays, passageBytes }: Retention,
+  { before, lastId }: AgeLimit,
+  limit: number,
+): number {
   const isOff = passageDays === 0 || passageBytes === 0
-  // An event of a client whose clock is ahead is in the future.
-  const before = isOff ? Number.MAX_SAFE_INTEGER : now - passageDays * DAY_MS
-  const old = db.ids`SELECT id FROM passages WHERE at <= ${before} AND NOT ${IN_OPEN_TURN} ORDER BY at, id LIMIT ${limit}`
+  const old = db.ids`
+    SELECT id FROM passages WHERE at <= ${before} AND id <= ${lastId('passages')} AND NOT ${IN_OPEN_TURN}
+    ORDER BY at, id LIMIT ${limit}`
   const ids = old.length < limit && !isOff ? [...old, ...passagesOver(db, passageBytes, old, limit)] : old
   if (ids.length === 0) return 0
   const those = sql`id IN (SELECT value FROM json_each(${ids}))`
@@ -101,31 +125,35 @@ function passagesOver(db: Database, maxBytes: number, deleted: readonly number[]
   return found
 }
 
-function deleteOldTurns(db: Database, before: number, limit: number): number {
+function deleteOldTurns(db: Database, { before, lastId }: AgeLimit, limit: number): number {
   return db.run`
     DELETE FROM observer_turns WHERE id IN (
       SELECT t.id FROM observer_turns t JOIN sdk_sessions s USING (content_session_id)
-      WHERE t.at <= ${before} AND s.status <> 'active' ORDER BY t.at, t.id LIMIT ${limit})`.changes
+      WHERE t.at <= ${before} AND t.id <= ${lastId('observer_turns')} AND s.status <> 'active' ORDER BY t.at, t.id LIMIT ${limit})`
+    .changes
 }
 
 /** The texts of a call are part of the observer's conversation and are deleted with it; the figures stay. */
-function clearOldCallTexts(db: Database, before: number, limit: number): number {
+function clearOldCallTexts(db: Database, { before, lastId }: AgeLimit, limit: number): number {
   return db.run`
     UPDATE calls SET sent = NULL, received = NULL WHERE id IN (
-      SELECT id FROM calls WHERE at <= ${before} AND sent IS NOT NULL ORDER BY at, id LIMIT ${limit})`.changes
+      SELECT id FROM calls WHERE at <= ${before} AND id <= ${lastId('calls')} AND sent IS NOT NULL
+      ORDER BY at, id LIMIT ${limit})`.changes
 }
 
-function deleteOldSeen(db: Database, before: number, limit: number): number {
+function deleteOldSeen(db: Database, { before, lastId }: AgeLimit, limit: number): number {
   return db.run`
     DELETE FROM seen WHERE (content_session_id, subject) IN (
       SELECT n.content_session_id, n.subject FROM seen n JOIN sdk_sessions s USING (content_session_id)
-      WHERE s.status <> 'active' AND s.updated_at_epoch <= ${before} LIMIT ${limit})`.changes
+      WHERE s.status <> 'active' AND s.updated_at_epoch <= ${before}
+        AND s.id <= ${lastId('sdk_sessions')} LIMIT ${limit})`.changes
 }
 
-function deleteOldSamples(db: Database, before: number, limit: number): number {
+function deleteOldSamples(db: Database, { before, lastId }: AgeLimit, limit: number): number {
   return db.run`
     DELETE FROM queue_depth WHERE at IN (
-      SELECT at FROM queue_depth WHERE at <= ${before} ORDER BY at LIMIT ${limit})`.changes
+      SELECT at FROM queue_depth WHERE at <= ${Math.min(before, lastId('queue_depth'))} ORDER BY at LIMIT ${limit})`
+    .changes
 }
 
 function deleteSamplesOver(db: Database, max: number, limit: number): number {
@@ -136,9 +164,10 @@ function deleteSamplesOver(db: Database, max: number, limit: number): number {
       SELECT at FROM queue_depth ORDER BY at LIMIT ${Math.min(over, limit)})`.changes
 }
 
-function deleteOldTrace(db: Database, before: number, limit: number): number {
+function deleteOldTrace(db: Database, { before, lastId }: AgeLimit, limit: number): number {
   const deleted = db.all<{ session: string }>`
-    DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE at <= ${before} ORDER BY at, id LIMIT ${limit})
+    DELETE FROM trace WHERE id IN (SELECT id FROM trace WHERE at <= ${before} AND id <= ${lastId('trace')} ORDER BY at, id
+      LIMIT ${limit})
     RETURNING content_session_id AS session`
   const bySession = new Map<string, number>()
   for (const { session } of deleted) bySession.set(session, (bySession.get(session) ?? 0) + 1)

@@ -23,6 +23,7 @@ import { recordCalls } from './calls.ts'
 import { commitGroup } from './commit.ts'
 import { deleteShown, insertShown, selectShown } from './context.ts'
 import { type Bound, bindDatabase, type Database, isCorruption, nextSeq, storageError } from './database.ts'
+import { countTime } from './elapsed-time.ts'
 import { deleteVectors, putVectors, selectUnembedded } from './embeddings.ts'
 import { selectHeldEvents } from './events.ts'
 import { eraseSession, forgetMemories, selectInboxToForget } from './forget.ts'
@@ -96,6 +97,7 @@ const daemonOperations = {
   recordCalls,
   reviveSessions: deleteSessionTombstones,
   applyRetention,
+  countTime,
   sampleQueue,
   importBatch,
   /** A sequence number for a change that took several transactions and is complete now. */

@@ -270,7 +270,10 @@ describe('what was forgotten, in copies', () => {
     const before = await at.core.backup('migration', 7)
     writeFileSync(`${at.here.file}.corrupt-20261130T101112345Z`, 'half of a page with quokkavlatigo')
     writeFileSync(`${at.here.file}.corrupt-20261130T101112345Z-wal`, 'quokkavlatigo')
-    writeFileSync(join(at.here.options.backupsDir, 'db-20261130T101112345Z-daily.sqlite.partial'), 'quokkavlatigo')
+    writeFileSync(
+      join(at.here.options.backupsDir, 'db-000001-20261130T101112345Z-daily.sqlite.partial'),
+      'quokkavlatigo',
+    )
     await forget({ ids: [id] })
     await at.core.eraseSession('gone', NOW + 10)
     expect(filesWith('vlatigo').length).toBe(6)
