@@ -176,7 +176,7 @@ function randomId(): string {
   return `random:${parts.map((part) => part.toString(36)).join('-')}`
 }
 
-function workingDirectory(payload: HookPayload, ofProcess: () => string = processDirectory): string {
+export function workingDirectory(payload: HookPayload, ofProcess: () => string = processDirectory): string {
   const given = identifier(payload.cwd)
   // An absolute path of any system.
   return win32.isAbsolute(given) ? given : resolve(ofProcess(), given)

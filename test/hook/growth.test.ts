@@ -16,7 +16,7 @@ function eventsOf(client: string, payload: HookPayload): number {
   if (adapter === undefined) throw new Error(`${client} has no adapter`)
   const sent = { session_id: 'growth-0001', cwd, ...payload }
   const reading = readHook(sent, JSON.stringify(sent), { adapter, paths, settings, env: {}, at: 1 })
-  return reading.type === 'file' ? 0 : reading.deliveries.length
+  return reading.type === 'events' ? reading.deliveries.length : 0
 }
 
 const patchOf = (files: number): string => '*** Add File: a\n'.repeat(files)
