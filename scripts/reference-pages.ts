@@ -80,7 +80,7 @@ Every setting with its default, its rule and when a change applies. ${GENERATED}
 \`claude-mem config set NAME VALUE\` writes a setting to \`settings.json\` in the data directory; the short form of a name works
 too (\`batch-max-size\` for \`CLAUDE_MEM_BATCH_MAX_SIZE\`). A variable of the same name in the environment wins over the file. An
 invalid value is reported, and the next lower one is used. \`CLAUDE_MEM_DATA_DIR\` (default \`~/.claude-mem\`) names the data
-directory itself and is read from the environment only. After \`config set\` a running daemon needs \`claude-mem restart\`; changes made
+directory itself, in the environment of a command that you type; hooks and the MCP server use the directory that \`claude-mem install\` wrote into them. After \`config set\` a running daemon needs \`claude-mem restart\`; changes made
 in the viewer or over REST take effect at once, except for settings marked "restart". Hooks read the file each time.
 
 ${groups.join('\n\n')}

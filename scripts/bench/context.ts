@@ -149,7 +149,11 @@ const startOf = (sandbox: Sandbox, session: string) => sessionStart({ session, p
 
 /** Time of one hook; its answer must contain the context. */
 function start(sandbox: Sandbox, session: string): number {
-  const { ms, stdout } = timed([HOOK], sandbox.env, JSON.stringify(startOf(sandbox, session)))
+  const { ms, stdout } = timed(
+    [HOOK, '--data-dir', sandbox.paths.dataDir],
+    sandbox.env,
+    JSON.stringify(startOf(sandbox, session)),
+  )
   checked(JSON.parse(stdout).hookSpecificOutput?.additionalContext)
   return ms
 }

@@ -77,7 +77,7 @@ function plain(sandbox: Sandbox): Sandbox {
 
 /** Time of one hook; it must have answered its client. */
 function hook(sandbox: Sandbox, payload: Payload, kind: HookKind, leastAnswerChars = 0): number {
-  const { ms, stdout, ok } = timed(hookCommandLine(kind), sandbox, JSON.stringify(payload))
+  const { ms, stdout, ok } = timed(hookCommandLine(kind, sandbox), sandbox, JSON.stringify(payload))
   if (!ok || !isAnswer(stdout)) throw new Error(`the hook answered ${JSON.stringify(stdout)}`)
   if (stdout.length < leastAnswerChars) throw new Error(`the answer has only ${stdout.length} characters`)
   return ms
@@ -113,7 +113,7 @@ async function leastTimes(sandbox: Sandbox): Promise<SizeTimes> {
   const socket = join(sandbox.paths.dataDir, 'only-answers.sock')
   const server = spawn(process.execPath, ['-e', ONLY_ANSWERS, socket], { stdio: ['ignore', 'pipe', 'inherit'] })
   await once(server.stdout, 'data')
-  const [shell, , , curl] = hookCommandLine('fast')
+  const [shell, , , curl] = hookCommandLine('fast', sandbox)
   const post = `"$0" -q -s -f --unix-socket "$1" -H Expect: -X POST -T - http://localhost/ && :`
   const times: SizeTimes = { '1kb': [], '100kb': [], '2mb': [] }
   try {
@@ -257,7 +257,7 @@ async function ofEachClient(): Promise<{ baselines: number[]; hooks: ClientTimes
       for (const { client, kind, times } of hooks) {
         const session = { session_id: `bench-${client}`, cwd, transcript_path: join(cwd, 'transcript.jsonl') }
         const payload = JSON.stringify(CLIENT_PAYLOADS[client]?.(session, sent++))
-        const { ms, ok } = timed([...hookCommandLine(kind), '--client', client], sandbox, payload)
+        const { ms, ok } = timed([...hookCommandLine(kind, sandbox), '--client', client], sandbox, payload)
         if (!ok) throw new Error(`the hook of ${client} failed`)
         times.push(ms)
       }

@@ -291,7 +291,7 @@ function runHookWith(
   env: NodeJS.ProcessEnv,
 ): Promise<{ code: number | null; stdout: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [HOOK, ...args], {
+    const child = spawn(process.execPath, [HOOK, '--data-dir', env.CLAUDE_MEM_DATA_DIR ?? '', ...args], {
       env,
       stdio: ['pipe', 'pipe', 'ignore'],
       timeout: HOOK_LIMIT_MS,

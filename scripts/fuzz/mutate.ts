@@ -8,6 +8,10 @@ type Json = unknown
 
 /** Characters whose repetition makes careless patterns slow, one of each class. */
 const REPEATED = [
+  '*** Add File: a\n',
+  '<task_result>\n',
+  '<content>\n',
+  '<hook_context></hook_context>',
   'a',
   'Z',
   '0',

@@ -52,7 +52,7 @@ function readAsHook(client: string, raw: string, privateTurns: string): void {
   const adapter = adapterFromArgs(['--client', client])
   const sent = parseJsonObject(raw)
   JSON.stringify(adapter.answer(EMPTY_OUTCOME))
-  const payloads = sent === null ? [] : adapter.translate(sent, {})
+  const payloads = sent === null ? [] : adapter.translate(sent, {}, raw)
   for (const payload of payloads) readTranslated(adapter.name, payload, raw, privateTurns)
 }
 

@@ -102,6 +102,7 @@ export function hookPayload(random: Random): { client: string; payload: Record<s
     ['opencode', openCodePayload],
     ['copilot', copilotPayload],
     ['cursor', cursorPayload],
+    ['qwen', qwenPayload],
   ] as const)
   return { client: make[0], payload: make[1](random) }
 }
@@ -171,6 +172,7 @@ function copilotPayload(random: Random): Record<string, unknown> {
       tool_input: { path: '/a', old_str: 'x', new_str: 'y' },
       tool_result: result('updated'),
     },
+    { ...use, tool_name: 'apply_patch', tool_input: { patch: PATCH }, tool_result: result('Done') },
     { ...use, hook_event_name: 'PostToolUseFailure', tool_name: 'Read', tool_input: {}, error: words(random) },
     { ...base, hook_event_name: 'UserPromptSubmit', prompt: words(random, 30) },
     { ...base, ...agent, hook_event_name: 'SubagentStop', last_assistant_message: words(random) },
@@ -203,6 +205,22 @@ function geminiPayload(random: Random): Record<string, unknown> {
     },
     { ...base, hook_event_name: 'AfterAgent', prompt_response: words(random, 30) },
     { ...base, hook_event_name: 'SessionEnd', reason: 'exit' },
+  ])
+}
+
+function qwenPayload(random: Random): Record<string, unknown> {
+  const base = { session_id: sessionId(random), cwd: random.pick(DIRECTORIES), prompt_id: promptId(random) }
+  const use = { ...base, hook_event_name: 'PostToolUse', tool_call_id: toolId(random) }
+  return random.pick<Record<string, unknown>>([
+    {
+      ...use,
+      tool_name: 'run_shell_command',
+      tool_input: { command: 'ls' },
+      tool_response: `Command: ls\nDirectory: (root)\nOutput: ${words(random)}\nError: (none)\nExit Code: 3`,
+    },
+    { ...use, tool_name: 'read_file', tool_input: { file_path: '/a' }, tool_response: words(random) },
+    { ...base, hook_event_name: 'UserPromptSubmit', prompt: words(random, 30) },
+    { ...base, hook_event_name: 'Stop', last_assistant_message: words(random, 30) },
   ])
 }
 

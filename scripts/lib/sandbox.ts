@@ -25,8 +25,11 @@ const DAEMON = join(DIST, 'daemon.js')
 export type HookKind = 'fast' | 'websocket'
 
 /** The command line that `claude-mem install` registers, as a program and its arguments. */
-export function hookCommandLine(kind: HookKind): [program: string, ...args: string[]] {
-  return kind === 'fast' ? ['/bin/sh', FAST_HOOK, process.execPath, findCurl()] : [process.execPath, HOOK]
+export function hookCommandLine(kind: HookKind, { paths }: Sandbox): [program: string, ...args: string[]] {
+  const named = ['--data-dir', paths.dataDir]
+  return kind === 'fast'
+    ? ['/bin/sh', FAST_HOOK, process.execPath, findCurl(), ...named]
+    : [process.execPath, HOOK, ...named]
 }
 
 function findCurl(): string {
@@ -287,7 +290,7 @@ export function runHook(
   kind: HookKind = 'websocket',
 ): Promise<HookRun> {
   return new Promise((resolve, reject) => {
-    const child = spawn(...commandIn(sandbox, hookCommandLine(kind)), {
+    const child = spawn(...commandIn(sandbox, hookCommandLine(kind, sandbox)), {
       env: sandbox.env,
       stdio: ['pipe', 'pipe', 'ignore'],
     })

@@ -34,12 +34,12 @@ export interface Cli {
 const DEFAULT_COLUMNS = 80
 const DEFAULT_ROWS = 24
 
-export function createCli(mainUrl: string): Cli {
+export function createCli(mainUrl: string, dataDir: string = dataDirectory()): Cli {
   const { stdin, stdout, stderr, env } = process
   const style = createStyle(shouldUseColour(stdout.isTTY === true, env))
   let lastProgress = ''
   return {
-    paths: dataPaths(dataDirectory()),
+    paths: dataPaths(dataDir),
     env,
     dist: dirname(fileURLToPath(mainUrl)),
     interactive: stdin.isTTY === true && stderr.isTTY === true,

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** Entry point of the command line. Commands load their implementation when they run, to keep the start fast. */
 import { systemCode } from '../lib/errors.ts'
+import { dataDirectory, namedDataDirectory, registeredDataDirectory, withoutDataDirectory } from '../lib/paths.ts'
 import { type Cli, createCli } from './cli.ts'
 import { payloadEvent, reportEvent, serveMcp } from './commands/client-programs.ts'
 import { COMMANDS } from './commands/index.ts'
@@ -28,4 +29,13 @@ process.stdout.on('error', (error) => {
   process.exit(0)
 })
 
-process.exitCode = await main(process.argv.slice(2), createCli(import.meta.url))
+/** Clients start these, with an environment that may be that of a project: it does not name the data directory. */
+const isStartedByClient = (name: string | undefined): boolean =>
+  name === 'hook' || name === 'mcp' || payloadEvent(name) !== undefined
+
+const given = process.argv.slice(2)
+const args = withoutDataDirectory(given)
+const dataDir = isStartedByClient(args[0])
+  ? registeredDataDirectory(given)
+  : (namedDataDirectory(given) ?? dataDirectory())
+process.exitCode = await main(args, createCli(import.meta.url, dataDir))

@@ -11,7 +11,7 @@ import { terminalSafe } from './text.ts'
 
 /** Longer lines are hard to read, also on a wide terminal. */
 const MAX_HELP_COLUMNS = 100
-const GENERAL_OPTIONS = ['help', 'version']
+const GENERAL_OPTIONS = ['help', 'version', 'data-dir']
 const HELP_FLAGS = ['--help', '-h']
 const VERSION_FLAGS = ['--version', '-v']
 
@@ -101,10 +101,11 @@ function commandListLines(commands: readonly CliCommand[], cli: Cli): string[] {
     '',
     bold('Everywhere'),
     row('--json', 'Print one line of JSON'),
+    row('--data-dir DIR', 'Use the memory in this directory'),
     row('--help, -h', 'Explain a command, with examples: claude-mem inspect --help'),
     row('--version, -v', 'The version of this program'),
     '',
-    `The memory is stored in ${terminalSafe(cli.paths.dataDir)} (CLAUDE_MEM_DATA_DIR).`,
+    `The memory is stored in ${terminalSafe(cli.paths.dataDir)} (--data-dir, CLAUDE_MEM_DATA_DIR).`,
   ]
 }
 

@@ -14,6 +14,7 @@ import { errorMessage, MemError } from '../lib/errors.ts'
 import { forceExit } from '../lib/exit.ts'
 import { commandCall, isReplacedProgram } from '../lib/installed-program.ts'
 import { fileLogger, type Log, loggedMessage, logTo } from '../lib/log.ts'
+import { prepareSocketDirectory } from '../lib/own-directory.ts'
 import { dataDirectory, dataPaths, type Paths } from '../lib/paths.ts'
 import { recordStartFailure } from '../lib/start-failure.ts'
 import { removeStaleTemporary } from '../lib/temporary.ts'
@@ -582,8 +583,11 @@ function prepareDataDirectory(paths: Paths): void {
   // Every file created from here on, also by SQLite, is readable by its owner only.
   if (process.platform !== 'win32') process.umask(0o077)
   mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
+  // What others may write is not taken over silently: they may have written it.
+  prepareSocketDirectory(paths)
+  // Sticky: nobody else may replace the socket, which is how the fast hook knows that the mode was checked.
+  if (process.platform !== 'win32') chmodSync(paths.dataDir, 0o1700)
   removeStaleTemporary(paths.temporary)
-  if (process.platform !== 'win32') chmodSync(paths.dataDir, 0o700)
 }
 
 /** Checked with the lock: a daemon that waited for it may have been replaced by an update or a rollback meanwhile. */

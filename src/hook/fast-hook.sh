@@ -3,7 +3,7 @@
 # fraction of a node start. Where that is not possible, or fails in any way, the same payload goes to the hook's own process
 # (hook.cjs beside this file), which sends it, spools it and starts a daemon. docs/hook-protocol.md has the rules (P19 to P24).
 #
-#   fast-hook.sh NODE CURL [--client NAME]
+#   fast-hook.sh NODE CURL --data-dir DIR [--client NAME]
 #
 # For any POSIX shell. It always exits with 0. The build fills in the version and the names of variables.
 set -f +aeuvx
@@ -15,7 +15,7 @@ trap 'signalled=1' TERM INT HUP QUIT PIPE
 # Nor may a limit of file sizes, which is met below.
 trap '' XFSZ
 # Functions that bash takes from the environment would be called instead of these.
-unset -f printf read true command umask rm tee tr cat date [
+unset -f printf read true command umask rm tee tr cat date cd [
 # A closed standard input would become the first file that is opened.
 true 3<&0 || exec </dev/null
 # What is left of it, for the other hook.
@@ -57,9 +57,9 @@ use_node() {
   exit 0
 }
 
-case $# in
-  0) ;;
-  2) if [ "$1" = --client ]; then client=$2; else use_node "$@"; fi ;;
+case $#,${1-},${3-} in
+  2,--data-dir,) data=$2 ;;
+  4,--data-dir,--client) data=$2 client=$4 ;;
   *) use_node "$@" ;;
 esac
 case $client in '' | *[!a-z0-9-]*) use_node "$@" ;; esac
@@ -68,12 +68,16 @@ case $client in '' | *[!a-z0-9-]*) use_node "$@" ;; esac
 [ -z "@VARIABLES@" ] || use_node "$@"
 
 # As in src/lib/paths.ts; another form of the path is left to the hook's own process.
-data=${CLAUDE_MEM_DATA_DIR:-${HOME-}/.claude-mem}
 case $data in /*) ;; *) use_node "$@" ;; esac
 socket=$data/daemon.sock
 [ "${#socket}" -le 103 ] && [ -S "$socket" ] && [ -x "$curl" ] || use_node "$@"
 # A daemon that hangs was met a moment ago (src/hook/hung-daemon.ts): the hook's own process knows how long that counts.
 [ ! -e "$data/hung" ] || use_node "$@"
+
+# As in src/lib/own-directory.ts, before a byte is sent. The daemon makes its directory sticky once it has checked its mode:
+# then nobody else can replace the socket. What does not fit is left to the hook's own process, which says why.
+[ -O "$data" ] && [ -k "$data" ] && [ -O "$socket" ] && cd -P . || use_node "$@"
+case $data/ in "${PWD%/}"/*) use_node "$@" ;; esac
 
 # The seed is unique to this run. The event's id is derived from it where the client sends none, so that an event that the
 # daemon stored without being able to answer is counted once.

@@ -17,7 +17,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
 /** Written by install at the beginning of the file. */
-declare const CLAUDE_MEM_PROGRAM: { node: string; hook: string; cli: string; server: string }
+declare const CLAUDE_MEM_PROGRAM: { node: string; hook: string; cli: string; dataDir: string; server: string }
 
 /** What the hook gets; translated by `clients/opencode.ts`. */
 interface PluginEvent {
@@ -260,9 +260,9 @@ class Reporter {
 
 /** Never rejects. */
 function runHook(payload: string, cwd: string): Promise<Answer> {
-  const { node, hook } = CLAUDE_MEM_PROGRAM
+  const { node, hook, dataDir } = CLAUDE_MEM_PROGRAM
   const ended = new Promise<Answer>((resolve) => {
-    const child = spawn(node, [hook, '--client', 'opencode'], {
+    const child = spawn(node, [hook, '--data-dir', dataDir, '--client', 'opencode'], {
       // A directory that is gone must not prevent the start.
       ...(existsSync(cwd) ? { cwd } : {}),
       detached: true,
@@ -331,7 +331,7 @@ function activeDirectories(): Set<string> {
 export async function ClaudeMem(input: unknown): Promise<Record<string, unknown>> {
   const directory = text(fields(input).directory) || process.cwd()
   const active = activeDirectories()
-  const { node, hook, cli, server } = CLAUDE_MEM_PROGRAM
+  const { node, hook, cli, dataDir, server } = CLAUDE_MEM_PROGRAM
   if (active.has(directory) || !existsSync(hook)) return {}
   active.add(directory)
   const reporter = new Reporter(directory)
@@ -341,7 +341,7 @@ export async function ClaudeMem(input: unknown): Promise<Record<string, unknown>
       if (server in servers) return
       const entry = {
         type: 'local',
-        command: [node, cli, 'mcp'],
+        command: [node, cli, 'mcp', '--data-dir', dataDir],
         enabled: true,
         environment: { CLAUDE_PROJECT_DIR: directory },
       }

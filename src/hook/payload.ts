@@ -12,6 +12,7 @@ import { withBoundedNames } from '../domain/event-names.ts'
 import type { EventOwner } from '../domain/private-turns.ts'
 import { isExcluded, projectOfDirectory } from '../domain/project.ts'
 import { readFileEnd } from '../lib/files.ts'
+import { isNestedTooDeep } from '../lib/json.ts'
 import { shortHash } from '../lib/paths.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { HookPayload } from './clients/adapter.ts'
@@ -148,7 +149,9 @@ function eventId(hook: string, payload: HookPayload, raw: string, seed: string |
   const toolUse = identifier(payload.tool_use_id)
   if (isCountedId(toolUse)) {
     const { tool_input, agent_id } = payload
-    return `${toolUse}:${shortHash(`${identifier(agent_id)}\n${sample(JSON.stringify(tool_input) ?? '')}`)}`
+    // `JSON.stringify` takes the square of the depth.
+    const input = isNestedTooDeep(raw) ? raw : (JSON.stringify(tool_input) ?? '')
+    return `${toolUse}:${shortHash(`${identifier(agent_id)}\n${sample(input)}`)}`
   }
   if (toolUse !== '') return toolUse
   const prompt = identifier(payload.prompt_id)
@@ -159,6 +162,8 @@ function eventId(hook: string, payload: HookPayload, raw: string, seed: string |
 
 /** Hashing is slow in plain JavaScript: of a large payload only both ends and the length are hashed. */
 const HASHED_CHARS = 65_536
+
+export const payloadHash = (raw: string): string => shortHash(sample(raw))
 
 function sample(raw: string): string {
   if (raw.length <= 2 * HASHED_CHARS) return raw
@@ -171,7 +176,7 @@ function randomId(): string {
   return `random:${parts.map((part) => part.toString(36)).join('-')}`
 }
 
-function workingDirectory(payload: HookPayload, ofProcess: () => string = processDirectory): string {
+export function workingDirectory(payload: HookPayload, ofProcess: () => string = processDirectory): string {
   const given = identifier(payload.cwd)
   // An absolute path of any system.
   return win32.isAbsolute(given) ? given : resolve(ofProcess(), given)

@@ -5,11 +5,26 @@
  */
 import type { FileContextQuery, MemoryEvent } from '../domain/event.ts'
 import { stripColors } from '../lib/format.ts'
+import { sessionDirectoryReason } from '../lib/own-directory.ts'
 import type { Paths } from '../lib/paths.ts'
 import { loadSettings, type Settings } from '../settings/settings.ts'
 import { deferStartContext, takeStartContext, withDerivedTurn } from './client-session.ts'
-import { type ClientAdapter, EMPTY_OUTCOME, fitContext, type HookOutcome, type HookPayload } from './clients/adapter.ts'
-import { eventOwner, type PayloadOptions, readFileContextQuery, readPayloadFields } from './payload.ts'
+import {
+  type ClientAdapter,
+  EMPTY_OUTCOME,
+  fitContext,
+  type HookOutcome,
+  type HookPayload,
+  stringOrEmpty,
+} from './clients/adapter.ts'
+import {
+  eventOwner,
+  type PayloadOptions,
+  payloadHash,
+  readFileContextQuery,
+  readPayloadFields,
+  workingDirectory,
+} from './payload.ts'
 import { isPrivateTurn, mayReport } from './private-turn.ts'
 
 /** The settings that a hook uses. As environment variables they concern only the hook's own process (fast-hook.sh). */
@@ -42,7 +57,10 @@ export interface HookDelivery {
 
 export type HookReading =
   /** In their order. None: the payload is ignored, excluded or private. */
-  { type: 'events'; deliveries: HookDelivery[] } | { type: 'file'; question: FileContextQuery }
+  | { type: 'events'; deliveries: HookDelivery[] }
+  | { type: 'file'; question: FileContextQuery }
+  /** The data directory is not one for a session in this directory. `event`: Claude Code's name. */
+  | { type: 'refused'; event: string; reason: string }
 
 interface ReadingOptions extends Pick<PayloadOptions, 'at' | 'seed' | 'cwd'> {
   adapter: ClientAdapter
@@ -57,7 +75,13 @@ interface ReadingOptions extends Pick<PayloadOptions, 'at' | 'seed' | 'cwd'> {
 /** `raw`: the payload as sent. Records private turns (P3), and turns of clients that do not name theirs, in the data directory. */
 export function readHook(sent: HookPayload, raw: string, options: ReadingOptions): HookReading {
   const { adapter, paths, settings, cwd } = options
-  const translated = adapter.translate(withEventName(sent, options.event), options.env)
+  const env = { ...options.env, CLAUDE_MEM_DATA_DIR: paths.dataDir }
+  const translated = adapter.translate(withEventName(sent, options.event), env, raw)
+  const [first] = translated
+  if (first !== undefined) {
+    const reason = sessionDirectoryReason(paths.dataDir, workingDirectory(first, cwd))
+    if (reason !== null) return { type: 'refused', event: stringOrEmpty(first.hook_event_name), reason }
+  }
   const payloads = translated.map((payload) => withDerivedTurn(payload, raw, adapter.traits, paths.clientSessions))
   const [only] = payloads
   if (only?.hook_event_name === FILE_EVENT) {
@@ -65,9 +89,10 @@ export function readHook(sent: HookPayload, raw: string, options: ReadingOptions
     const isAsked = question !== null && !isPrivateTurn(question.session, eventOwner(only), paths.privateTurns)
     return isAsked ? { type: 'file', question } : NOTHING
   }
+  // Several events of one payload must not get one id, and a large payload is hashed once for all of them.
+  const others = payloads.length > 1 ? payloadHash(raw) : ''
   const deliveries = payloads.flatMap((payload, index) => {
-    // Several events of one payload must not get one id.
-    const text = index === 0 ? raw : `${raw}#${index}`
+    const text = index === 0 ? raw : `${others}#${index}`
     const reading = readPayloadFields(payload, text, { ...options, client: adapter.name })
     if (reading.type === 'ignored' || !mayReport(reading.event, paths.privateTurns)) return []
     const { event } = reading

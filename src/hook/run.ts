@@ -16,11 +16,18 @@ import {
 import { withReserve } from '../lib/disk-space.ts'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import { readTextFile } from '../lib/files.ts'
-import { dataDirectory, dataPaths, type Paths, shortHash } from '../lib/paths.ts'
+import { foreignDirectoryReason } from '../lib/own-directory.ts'
+import { dataPaths, type Paths, registeredDataDirectory, shortHash } from '../lib/paths.ts'
 import { readStartFailure } from '../lib/start-failure.ts'
 import { pause } from '../lib/timeout.ts'
 import { compareVersions, VERSION } from '../lib/version.ts'
-import { type ClientAdapter, EMPTY_OUTCOME, type HookOutcome, type HookPayload } from './clients/adapter.ts'
+import {
+  type ClientAdapter,
+  EMPTY_OUTCOME,
+  type HookOutcome,
+  type HookPayload,
+  stringOrEmpty,
+} from './clients/adapter.ts'
 import { adapterFromArgs, adapterOfPayload } from './clients/index.ts'
 import { launchDaemon, requestFileContext, sendEvent } from './daemon.ts'
 import { isKnownToHang, recordHang } from './hung-daemon.ts'
@@ -89,7 +96,13 @@ export function writeEmptyAnswer({ stdout, args }: Pick<HookIo, 'stdout' | 'args
 }
 
 async function handle(io: HookIo, adapter: ClientAdapter, raw: string, sent: HookPayload): Promise<HookOutcome> {
-  const paths = dataPaths(dataDirectory(io.env))
+  const paths = dataPaths(registeredDataDirectory(io.args))
+  const foreign = foreignDirectoryReason(paths)
+  if (foreign !== null) {
+    // Only for the name of the event: what a subagent reports is kept in files, and no message belongs to it.
+    const [event] = adapter.translate({ ...sent, agent_id: undefined }, io.env, raw)
+    return refusal(stringOrEmpty(event?.hook_event_name), foreign, adapter)
+  }
   const settings = loadHookSettings(paths.dataDir, io.env)
   const { seed, unanswered } = fastHookArguments(io.args)
   const reading = readHook(sent, raw, {
@@ -101,6 +114,7 @@ async function handle(io: HookIo, adapter: ClientAdapter, raw: string, sent: Hoo
     event: io.event,
     ...(seed === undefined ? {} : { seed }),
   })
+  if (reading.type === 'refused') return refusal(reading.event, reading.reason, adapter)
   if (reading.type === 'file') {
     return { event: FILE_EVENT, context: await requestFileContext(reading.question, paths), message: '' }
   }
@@ -111,6 +125,16 @@ async function handle(io: HookIo, adapter: ClientAdapter, raw: string, sent: Hoo
     const { context, message } = await deliver(delivery, later, run)
     outcome = { event: delivery.name, context, message }
   }
+  return outcome
+}
+
+/** Reported when a session starts and with each prompt; on standard error to a client that shows no message of a hook. */
+function refusal(event: string, reason: string, adapter: ClientAdapter): HookOutcome {
+  if (event !== 'SessionStart' && event !== 'UserPromptSubmit') return { ...EMPTY_OUTCOME, event }
+  const message = `claude-mem remembers nothing here: ${reason}. To choose another place: claude-mem install --data-dir DIR`
+  const outcome = { ...EMPTY_OUTCOME, event, message }
+  const isShown = answerLine(adapter, outcome) !== answerLine(adapter, { ...outcome, message: '' })
+  if (!isShown) writeLine(2, message)
   return outcome
 }
 

@@ -27,7 +27,12 @@ export interface PostedPayload {
 }
 
 /** `rules`: by which an event was cleaned. */
-function readPosted({ bytes, client, seed, at }: PostedPayload): HookReading & { rules: CleaningRules } {
+function readPosted({
+  bytes,
+  client,
+  seed,
+  at,
+}: PostedPayload): Exclude<HookReading, { type: 'refused' }> & { rules: CleaningRules } {
   const paths = dataPaths(workerData.dataDir)
   const adapter = clientAdapterNamed(client)
   if (adapter === undefined) throw new MemError('bad_request', `the client "${client}" is not known`)
@@ -40,14 +45,15 @@ function readPosted({ bytes, client, seed, at }: PostedPayload): HookReading & {
     adapter,
     paths,
     settings,
-    // The script hands over what else depends on its environment.
-    env: { CLAUDE_MEM_DATA_DIR: paths.dataDir },
+    // The script hands over what depends on its environment.
+    env: {},
     at,
     seed,
     cwd: () => {
       throw new MemError('bad_request', 'the payload names no directory, and only the hook knows its own')
     },
   })
+  if (reading.type === 'refused') throw new MemError('forbidden', reading.reason)
   return { ...reading, rules: pickRules(settings) }
 }
 

@@ -9,6 +9,30 @@ import nodePath, { type PlatformPath, posix, win32 } from 'node:path'
 import { MemError } from './errors.ts'
 import { trimEndMatching } from './trim.ts'
 
+/** The argument that names the data directory, in the commands that `claude-mem install` registers. */
+export const DATA_DIR_FLAG = '--data-dir'
+
+/**
+ * The data directory of a program that a client starts. Its environment may be that of a project (`.env`), and has no say:
+ * the registered command names the directory.
+ */
+export function registeredDataDirectory(args: readonly string[]): string {
+  return namedDataDirectory(args) ?? dataDirectory({})
+}
+
+/** What `--data-dir DIR` or `--data-dir=DIR` names; undefined: nothing. */
+export function namedDataDirectory(args: readonly string[]): string | undefined {
+  const at = args.findIndex((arg) => arg === DATA_DIR_FLAG || arg.startsWith(`${DATA_DIR_FLAG}=`))
+  const named = args[at] === DATA_DIR_FLAG ? args[at + 1] : args[at]?.slice(DATA_DIR_FLAG.length + 1)
+  return at === -1 || named === undefined || named === '' ? undefined : nodePath.resolve(named)
+}
+
+export function withoutDataDirectory(args: readonly string[]): string[] {
+  const at = args.findIndex((arg) => arg === DATA_DIR_FLAG || arg.startsWith(`${DATA_DIR_FLAG}=`))
+  return at === -1 ? [...args] : args.toSpliced(at, args[at] === DATA_DIR_FLAG ? 2 : 1)
+}
+
+/** For what a user types. */
 export function dataDirectory(
   env: NodeJS.ProcessEnv = process.env,
   home: string = homedir(),
@@ -120,14 +144,13 @@ function socketPath(dataDir: string, { platform, temporary, user, real }: Socket
 }
 
 /**
- * The socket's directory, for a data directory whose path is too long. Another user could have created it first in a
- * shared /tmp, and listen there as if they were the daemon: it must belong to this user and be private. The daemon calls it
- * before it listens, every client before it connects. A named pipe on Windows has no such protection: Node cannot tell
- * who owns it, so a program of another user that takes the name while no daemon runs gets what clients send.
+ * The socket's directory, for a data directory whose path is too long: it must be private, in a shared /tmp. Whose it is, is
+ * checked by `requireOwnDirectory`. A named pipe on Windows has no such protection: Node cannot tell who owns it, so a
+ * program of another user that takes the name while no daemon runs gets what clients send.
  */
-export function prepareSocketDirectory(paths: Paths): void {
-  if (process.platform === 'win32' || paths.socket === nodePath.join(paths.dataDir, SOCKET_FILE)) return
-  const directory = nodePath.dirname(paths.socket)
+export function makeSocketDirectory({ socket, dataDir }: Paths): void {
+  if (process.platform === 'win32' || socket === nodePath.join(dataDir, SOCKET_FILE)) return
+  const directory = nodePath.dirname(socket)
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const stat = lstatSync(directory)
   if (!stat.isDirectory() || stat.uid !== thisUser() || (stat.mode & 0o077) !== 0) {
@@ -223,7 +246,7 @@ export function isInside(root: string, path: string, rules: PlatformPath = nodeP
 }
 
 /** The real path; of a path that does not exist, with that of its nearest parent. */
-function realPathOrParent(path: string): string {
+export function realPathOrParent(path: string): string {
   for (let at = path, rest = ''; ; rest = nodePath.join(nodePath.basename(at), rest), at = nodePath.dirname(at)) {
     try {
       return nodePath.join(realpathSync.native(at), rest)

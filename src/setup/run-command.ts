@@ -21,9 +21,15 @@ export function runCommand(
   input: string,
   env: NodeJS.ProcessEnv,
   timeoutMs = RUN_TIMEOUT_MS,
+  cwd?: string,
 ): Promise<CommandRun> {
   const began = performance.now()
-  const options = { env, windowsHide: true, detached: HAS_PROCESS_GROUPS } as const
+  const options = {
+    env,
+    ...(cwd === undefined ? {} : { cwd }),
+    windowsHide: true,
+    detached: HAS_PROCESS_GROUPS,
+  } as const
   const child = args === null ? spawn(command, { ...options, shell: true }) : spawn(command, args, options)
   let stdout = ''
   let stderr = ''

@@ -31,7 +31,8 @@ import type { MemoryEvent } from '../domain/event.ts'
 import { PROTOCOL_VERSION } from '../domain/protocol.ts'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { type Paths, prepareSocketDirectory } from '../lib/paths.ts'
+import { prepareSocketDirectory } from '../lib/own-directory.ts'
+import type { Paths } from '../lib/paths.ts'
 import {
   type AccessTokens,
   agentProject,

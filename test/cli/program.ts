@@ -59,7 +59,11 @@ export class Program {
 
   hook(payload: Record<string, unknown>): Promise<ProgramResult> {
     const input = JSON.stringify({ session_id: 'session-one', cwd: this.dataDir, ...payload })
-    return runPlain(process.execPath, [join(this.dist, 'hook.cjs')], { env: this.env, input, cwd: ROOT })
+    return runPlain(process.execPath, [join(this.dist, 'hook.cjs'), '--data-dir', this.dataDir], {
+      env: this.env,
+      input,
+      cwd: ROOT,
+    })
   }
 
   async end(): Promise<void> {

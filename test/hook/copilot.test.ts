@@ -29,7 +29,7 @@ beforeEach(() => {
 
 function reported(fields: HookPayload): MemoryEvent[] {
   const payload = { ...BASE, ...fields }
-  return copilot.translate(payload, env).flatMap((one) => {
+  return copilot.translate(payload, env, JSON.stringify(payload)).flatMap((one) => {
     const reading = readPayloadFields(one, JSON.stringify(payload), { settings, at: 1, client: 'copilot' })
     return reading.type === 'event' ? [reading.event] : []
   })

@@ -11,7 +11,7 @@ const BASE = { conversation_id: 'c-1', cursor_version: '3.12.17', workspace_root
 
 function reported(fields: HookPayload) {
   const payload = { ...BASE, ...fields }
-  return cursor.translate(payload, {}).map((one) => {
+  return cursor.translate(payload, {}, JSON.stringify(payload)).map((one) => {
     return readPayloadFields(one, JSON.stringify(payload), { settings, at: 1, client: 'cursor' })
   })
 }

@@ -53,7 +53,11 @@ async function listen(answer: (response: ServerResponse, url: string) => void): 
 
 /** In a process group of its own, with nothing on its standard input yet. */
 function startEmpty(script = join(DIST, 'fast-hook.sh'), [shell = '/bin/sh', ...options]: readonly string[] = []) {
-  return spawn(shell, [...options, script, place.node, CURL], { env: place.env, cwd: place.cwd, detached: true })
+  return spawn(shell, [...options, script, place.node, CURL, '--data-dir', place.sandbox.dataDir], {
+    env: place.env,
+    cwd: place.cwd,
+    detached: true,
+  })
 }
 
 function start(): ChildProcess {
@@ -210,7 +214,7 @@ it('leaves a data directory with a long path to the other hook', async () => {
   )
   // Another hook is starting a daemon: this one only spools.
   writeFileSync(join(dataDir, 'starting'), '{}')
-  expect(await long.fast(payload(), { env: { CLAUDE_MEM_DATA_DIR: dataDir } })).toMatchObject({
+  expect(await long.fast(payload(), { dataDir })).toMatchObject({
     code: 0,
     stdout: EMPTY,
   })

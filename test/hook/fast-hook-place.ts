@@ -24,6 +24,8 @@ export interface FastRun {
   curl?: string
   env?: NodeJS.ProcessEnv
   args?: readonly string[]
+  /** Default: that of the sandbox. */
+  dataDir?: string
 }
 
 export class FastHookPlace {
@@ -68,8 +70,14 @@ export class FastHookPlace {
 
   fast(payload: string | Buffer | object, run: FastRun = {}): Promise<Finished> {
     const [shell = '/bin/sh', ...options] = run.shell ?? ['/bin/sh']
-    const { script = join(DIST, 'fast-hook.sh'), curl = CURL, env = {}, args = [] } = run
-    return runProgram(shell, [...options, script, this.node, curl, ...args], {
+    const {
+      script = join(DIST, 'fast-hook.sh'),
+      curl = CURL,
+      env = {},
+      args = [],
+      dataDir = this.sandbox.dataDir,
+    } = run
+    return runProgram(shell, [...options, script, this.node, curl, '--data-dir', dataDir, ...args], {
       env: { ...this.env, ...env },
       input: typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload),
       cwd: this.cwd,
@@ -81,7 +89,7 @@ export class FastHookPlace {
     env: NodeJS.ProcessEnv = {},
     args: readonly string[] = [],
   ): Promise<Finished> {
-    return runProgram(process.execPath, [join(DIST, 'hook.cjs'), ...args], {
+    return runProgram(process.execPath, [join(DIST, 'hook.cjs'), '--data-dir', this.sandbox.dataDir, ...args], {
       env: { ...this.env, ...env },
       input: typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload),
       cwd: this.cwd,

@@ -330,7 +330,7 @@ describe('what leads to the other hook', () => {
       for (const shell of SHELLS) {
         const session = newSession()
         const text = JSON.stringify(bash(session, { tool_use_id: 'n', tool_response: { stdout: 'x'.repeat(5_000) } }))
-        const line = `exec <'${fifo}'; ${unblock}; ${shell.join(' ')} '${script}' '${place.node}' '${CURL}'; exit $?`
+        const line = `exec <'${fifo}'; ${unblock}; ${shell.join(' ')} '${script}' '${place.node}' '${CURL}' --data-dir '${place.sandbox.dataDir}'; exit $?`
         const child = spawn('/bin/bash', ['-c', line], { env: place.env, cwd: place.cwd })
         const writer = await open(fifo, 'w')
         await writer.write(text.slice(0, 2_000))
@@ -410,7 +410,7 @@ describe('the environment of a client', () => {
   }, 60_000)
 
   it('may have functions under the names of the tools', async () => {
-    const names = ['rm', 'printf', 'true', 'read', 'command', 'tee', '[']
+    const names = ['rm', 'printf', 'true', 'read', 'command', 'tee', 'cd', '[']
     const env = Object.fromEntries(names.map((name) => [`BASH_FUNC_${name}%%`, '() { echo hijacked; return 1; }']))
     for (const shell of [['/bin/bash', '--posix'], ...SHELLS]) {
       const session = newSession()
@@ -448,7 +448,7 @@ describe('the environment of a client', () => {
       for (const [what, before, after] of cases) {
         for (const shell of shells) {
           const session = newSession()
-          const line = `${before} exec 3>&1; ${shell} '${script}' '${place.node}' '${CURL}' ${after}; exit $?`
+          const line = `${before} exec 3>&1; ${shell} '${script}' '${place.node}' '${CURL}' --data-dir '${place.sandbox.dataDir}' ${after}; exit $?`
           const { code, stderr } = await runProgram('/bin/bash', ['-c', line], {
             env: place.env,
             input: JSON.stringify({ ...large, session_id: session }),
@@ -486,7 +486,11 @@ describe('the environment of a client', () => {
   }, 60_000)
 
   it.runIf(existsSync('/dev/shm'))('leaves nothing in the memory file system', async () => {
-    const child = spawn('/bin/sh', [join(DIST, 'fast-hook.sh'), place.node, CURL], { env: place.env })
+    const child = spawn(
+      '/bin/sh',
+      [join(DIST, 'fast-hook.sh'), place.node, CURL, '--data-dir', place.sandbox.dataDir],
+      { env: place.env },
+    )
     child.stdin.end(JSON.stringify(bash(newSession())))
     expect(await finished(child)).toMatchObject({ code: 0, stdout: EMPTY })
     const left = readdirSync('/dev/shm').filter((name) => name.startsWith(`claude-mem-${child.pid}-`))

@@ -49,9 +49,9 @@ export class Hook {
       typeof payload === 'string' || Buffer.isBuffer(payload)
         ? payload
         : JSON.stringify({ session_id: 'session-0001', cwd: this.cwd, ...payload })
-    const child = spawn(process.execPath, [join(this.dist, 'hook.cjs'), ...args], {
+    const child = spawn(process.execPath, [join(this.dist, 'hook.cjs'), '--data-dir', this.dataDir, ...args], {
       cwd: this.cwd,
-      env: { ...process.env, CLAUDE_MEM_DATA_DIR: this.dataDir, ...env },
+      env: { ...process.env, ...env },
     })
     const ran = finished(child).then(({ code, stdout, stderr }) => ({ code, stdout, stderr }))
     // A hook that ends before it reads its payload closes the pipe.

@@ -29,14 +29,13 @@ beforeAll(async () => {
 beforeEach(() => {
   dataDir = temporaryDirectory('data')
   directory = temporaryDirectory('cwd')
-  vi.stubEnv('CLAUDE_MEM_DATA_DIR', dataDir)
 })
 afterAll(() => vi.unstubAllEnvs())
 
 /** As install writes it. */
 async function loaded(node = process.execPath, hook = join(dist, 'hook.cjs')): Promise<Plugin> {
   const file = join(dist, `plugin-${++plugins}.mjs`)
-  const program = JSON.stringify({ node, hook, cli: join(dist, 'cli.js'), server: 'claude-mem' })
+  const program = JSON.stringify({ node, hook, cli: join(dist, 'cli.js'), dataDir, server: 'claude-mem' })
   const text = readFileSync(join(dist, 'opencode-plugin.js'), 'utf8')
   writeFileSync(file, `const CLAUDE_MEM_PROGRAM = ${program}\n${text}`)
   const { ClaudeMem }: { ClaudeMem: Plugin } = await import(file)

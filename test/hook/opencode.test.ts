@@ -16,7 +16,7 @@ const DIFF =
 function reported(fields: HookPayload): MemoryEvent[] {
   const payload = { ...BASE, ...fields }
   const raw = JSON.stringify(payload)
-  return opencode.translate(payload, {}).flatMap((one, index) => {
+  return opencode.translate(payload, {}, JSON.stringify(payload)).flatMap((one, index) => {
     const reading = readPayloadFields(one, `${raw}#${index}`, { settings, at: 1, client: 'opencode' })
     return reading.type === 'event' ? [reading.event] : []
   })

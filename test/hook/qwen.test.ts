@@ -14,7 +14,7 @@ const FILE = '/home/me/shop/a.ts'
 
 function reported(fields: HookPayload): MemoryEvent[] {
   const payload = { ...BASE, ...fields }
-  return qwen.translate(payload, {}).flatMap((one) => {
+  return qwen.translate(payload, {}, JSON.stringify(payload)).flatMap((one) => {
     const reading = readPayloadFields(one, JSON.stringify(payload), { settings, at: 1, client: 'qwen' })
     return reading.type === 'event' ? [reading.event] : []
   })

@@ -23,7 +23,7 @@ afterEach(() => sandbox.dispose())
 
 const pipe = (...parts: string[]) => execFileSync('mkfifo', [join(tree, ...parts)], { timeout: HANG_MS })
 const runHook = (payload: object) =>
-  runProgram(process.execPath, [join(DIST, 'hook.cjs')], {
+  runProgram(process.execPath, [join(DIST, 'hook.cjs'), '--data-dir', sandbox.dataDir], {
     env: sandbox.env,
     input: JSON.stringify({ session_id: 's', cwd: tree, ...payload }),
     timeoutMs: HANG_MS,

@@ -42,7 +42,9 @@ it.each([
 ])('another content under the same name and version is not run, whatever the registry says: $says', async (given) => {
   publishAll(given.honest)
   const packages = join(temporaryDirectory('data'), 'packages')
-  await expect(fetchPackage('hnswlib-node', { packages, env: { ...process.env, ...registry.env } })).rejects.toThrow(/another checksum/)
+  await expect(fetchPackage('hnswlib-node', { packages, env: { ...process.env, ...registry.env } })).rejects.toThrow(
+    /another checksum/,
+  )
   expect(registry.requested.splice(0)).not.toEqual([])
   expect(readdirSync(ran)).toEqual([])
   expect(readdirSync(packages).filter((name) => name.startsWith('hnswlib'))).toEqual([])

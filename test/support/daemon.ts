@@ -87,7 +87,10 @@ export class DaemonSandbox {
   ): Promise<Finished> {
     writeSettingsFile(this.dataDir, { ...this.env, ...env })
     const input = typeof payload === 'string' ? payload : JSON.stringify(payload)
-    return runProgram(process.execPath, [join(dist, 'hook.cjs'), ...args], { env: { ...this.env, ...env }, input })
+    return runProgram(process.execPath, [join(dist, 'hook.cjs'), '--data-dir', this.dataDir, ...args], {
+      env: { ...this.env, ...env },
+      input,
+    })
   }
 
   /** Ids of the stored events of a session. */

@@ -10,6 +10,7 @@ import { quoteBegin, quoteLines } from '../../src/context/quote.ts'
 import { fileHeading, isSameFile, relevance, significantWords } from '../../src/context/recall.ts'
 import { renderStart } from '../../src/context/start.ts'
 import { byline, othersForgottenText, receivedFromText } from '../../src/domain/authorship.ts'
+import { CLIENT_NAMES, type ClientName } from '../../src/domain/clients.ts'
 import { parseMoment } from '../../src/domain/dates.ts'
 import type { InboxEvent, MemoryEvent } from '../../src/domain/event.ts'
 import { plainText, tableCell, truncateAtWord } from '../../src/domain/plain-text.ts'
@@ -20,6 +21,8 @@ import { sanitizeText, sanitizeToolFields } from '../../src/domain/sanitize.ts'
 import { foldConcept, foldPath } from '../../src/domain/search-query.ts'
 import { secretKindForName } from '../../src/domain/secret-names.ts'
 import { maskSecrets } from '../../src/domain/secrets.ts'
+import type { HookPayload } from '../../src/hook/clients/adapter.ts'
+import { clientAdapterNamed } from '../../src/hook/clients/index.ts'
 import { parseJsonObject } from '../../src/hook/payload.ts'
 import { stripColors } from '../../src/lib/format.ts'
 import { splitTokens, splitWords } from '../../src/lib/words.ts'
@@ -84,6 +87,110 @@ const CLEANING: Cases = {
   claimedRepository: (text) => claimedRepository(`[remote "origin"]\nurl = ${text}`),
   repositoryKeyOf,
 }
+
+/** Every name under which a tool of a client has a text, with the same text. */
+const toolFields = (text: string): HookPayload => ({
+  ...Object.fromEntries(
+    [
+      ...[
+        'command',
+        'cmd',
+        'input',
+        'patch',
+        'patchText',
+        'path',
+        'file_path',
+        'filePath',
+        'absolute_path',
+        'dir_path',
+      ],
+      ...['content', 'file_text', 'old_str', 'new_str', 'old_string', 'new_string', 'oldString', 'newString'],
+      ...['prompt', 'message', 'agent_type', 'agent_name', 'subagent_type', 'pattern', 'url', 'query'],
+    ].map((name) => [name, text]),
+  ),
+  edits: [{ oldString: text, newString: text, old_string: text, new_string: text }],
+})
+
+const uses = (tools: readonly string[], make: (tool: string) => HookPayload): HookPayload[] =>
+  [...tools, 'another'].map(make)
+
+const result = (text: string): HookPayload => ({
+  ...{ output: text, stdout: text, stderr: text, content: [{ text }], text_result_for_llm: text, llmContent: text },
+  returnDisplay: { fileDiff: text, originalContent: text },
+  metadata: { output: text, diff: text, sessionId: text },
+})
+
+const GEMINI_TOOLS = ['run_shell_command', 'read_file', 'replace', 'write_file', 'invoke_agent', 'glob', 'web_fetch']
+
+/** What each client sends, with one text as all of its texts. The type asks for a row for a new client. */
+const PAYLOADS: Record<ClientName, (text: string) => HookPayload[]> = {
+  'claude-code': (text) => [
+    { hook_event_name: 'UserPromptSubmit', prompt: text },
+    { hook_event_name: 'PostToolUse', tool_name: text, tool_input: toolFields(text), tool_response: text },
+  ],
+  codex: (text) => [
+    { hook_event_name: 'Stop', last_assistant_message: text },
+    ...uses(['Bash', 'apply_patch', 'view_image', 'spawn_agent', text], (tool_name) => ({
+      hook_event_name: 'PostToolUse',
+      ...{ cwd: `/${text}`, tool_name, tool_use_id: 'call', tool_input: toolFields(text), tool_response: text },
+    })),
+  ],
+  gemini: (text) => [
+    { hook_event_name: 'BeforeAgent', prompt: text },
+    ...uses(GEMINI_TOOLS, (tool_name) => ({
+      hook_event_name: 'AfterTool',
+      ...{ tool_name, tool_input: toolFields(text), tool_response: result(text) },
+    })),
+    ...['Output: ', "Subagent 'x' finished.\nTermination Reason: x\nResult:\n", '<untrusted_context>\n'].flatMap(
+      (head) =>
+        uses(GEMINI_TOOLS.slice(0, 5), (tool_name) => ({
+          hook_event_name: 'AfterTool',
+          ...{ tool_name, tool_input: {}, tool_response: { llmContent: head + text } },
+        })),
+    ),
+  ],
+  opencode: (text) => [
+    { hook_event_name: 'chat.message', prompt: `"${text}"` },
+    { hook_event_name: 'tool.error', tool: text, args: toolFields(text), error: text },
+    ...uses(
+      ['bash', 'read', 'write', 'edit', 'multiedit', 'apply_patch', 'glob', 'grep', 'webfetch', 'task', text],
+      (tool) => ({
+        hook_event_name: 'tool.execute.after',
+        ...{ cwd: `/${text}`, tool, call_id: 'call', args: toolFields(text), result: result(text) },
+      }),
+    ),
+  ],
+  copilot: (text) => [
+    { hook_event_name: 'UserPromptSubmit', prompt: text },
+    ...uses(['Bash', 'Write', 'Read', 'Edit', 'Agent', 'apply_patch', 'Grep', text], (tool_name) => ({
+      hook_event_name: 'PostToolUse',
+      ...{ cwd: `/${text}`, tool_name, tool_input: toolFields(text), tool_result: result(text) },
+    })),
+  ],
+  cursor: (text) => [
+    { hook_event_name: 'beforeSubmitPrompt', prompt: text, workspace_roots: [text] },
+    { hook_event_name: 'afterShellExecution', command: text, output: text },
+    { hook_event_name: 'afterFileEdit', ...toolFields(text) },
+    { hook_event_name: 'afterMCPExecution', tool_name: text, tool_input: text, result_json: text },
+  ],
+  qwen: (text) => [
+    { hook_event_name: 'UserPromptSubmit', prompt: text },
+    ...uses(GEMINI_TOOLS, (tool_name) => ({
+      hook_event_name: 'PostToolUse',
+      ...{ tool_name, tool_call_id: 'call', tool_input: toolFields(text), tool_response: `Output: ${text}` },
+    })),
+  ],
+}
+
+const ADAPTERS: Cases = Object.fromEntries(
+  CLIENT_NAMES.map((client): [string, (text: string) => unknown] => [
+    client,
+    (text) =>
+      PAYLOADS[client](text).map((payload) =>
+        clientAdapterNamed(client)?.translate({ session_id: 's', ...payload }, {}, text),
+      ),
+  ]),
+)
 
 const CONTEXT: Cases = {
   plainText,
@@ -266,6 +373,7 @@ const SHOWING: Cases = {
 /** Defines one test per function. `pieces` are those of `HOSTILE_PIECES` that are tried. */
 export function describeHostileText(pieces: readonly string[]): void {
   describe.each([
+    ['adapters of clients', ADAPTERS],
     ['cleaning', CLEANING],
     ['context', CONTEXT],
     ['reading', READING],

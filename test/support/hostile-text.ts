@@ -118,6 +118,22 @@ export const HOSTILE_PIECES: readonly string[] = [
     "'$'",
     'PASS ',
   ],
+  // What adapters of clients look for.
+  ...[
+    '*** Add File: a\n',
+    '*** Update File: a\n@@\n',
+    '@@ -1 +1 @@\n+',
+    '<task_result>',
+    '<task_result>\n',
+    '<content>\n',
+    '</file>',
+    '<hook_context>',
+    '<hook_context></hook_context>',
+    '\nError: ',
+    '\nExit Code: 1',
+    '<shellId: ',
+    '<exited with exit code 1> ',
+  ],
 ]
 
 /** Characters. */

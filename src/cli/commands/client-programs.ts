@@ -1,4 +1,5 @@
 /** Commands that clients run, not users: `hook`, `new`, `save` and `summary` report an event, `mcp` serves the tools. */
+import { DATA_DIR_FLAG } from '../../lib/paths.ts'
 import type { Cli } from '../cli.ts'
 import { defineCommand, stringOption } from '../command.ts'
 
@@ -43,7 +44,7 @@ export async function reportEvent(
       stdout: 1,
       env: cli.env,
       dist: cli.dist,
-      args,
+      args: [...args, DATA_DIR_FLAG, cli.paths.dataDir],
       ...(event === undefined ? {} : { event }),
     })
   } catch {

@@ -127,7 +127,7 @@ async function install(cli: Cli, { clients, others }: ChosenClients, options: In
     import('../../setup/install/change.ts'),
     import('../../setup/program/place.ts'),
   ])
-  const own = programPaths(cli.dist)
+  const own = programPaths(cli.dist, cli.paths)
   for (const file of [own.hook, own.cli]) {
     if (!existsSync(file)) throw new MemError('internal', `${file} is missing; install claude-mem again`)
   }
@@ -206,7 +206,7 @@ async function install(cli: Cli, { clients, others }: ChosenClients, options: In
 
 async function commandSurroundings(cli: Cli, link = false): Promise<CommandSurroundings> {
   const { programPaths } = await import('../../setup/program/place.ts')
-  const { node, cli: file } = programPaths(link ? cli.dist : currentDist(cli.paths))
+  const { node, cli: file } = programPaths(link ? cli.dist : currentDist(cli.paths), cli.paths)
   return { paths: cli.paths, env: cli.env, home: homedir(), node, cli: file }
 }
 
@@ -395,7 +395,7 @@ async function resolveClient(cli: Cli, client: string, scope: string, link = fal
     where.scope === 'project' && isUserScope,
     `${where.root} contains your user settings and is not a project; change to one, or omit --scope`,
   )
-  return { adapter, where, program: programPaths(link ? cli.dist : currentDist(cli.paths)) }
+  return { adapter, where, program: programPaths(link ? cli.dist : currentDist(cli.paths), cli.paths) }
 }
 
 function uninstallCommandText(adapter: InstallAdapter, scope: InstallScope): string {
@@ -527,7 +527,7 @@ function installNotes(
     ...(isInNpxCache(cli.dist) && !isNpxCache ? [`To run commands: node ${JSON.stringify(program.cli)} status`] : []),
     ...(dataDir === dataDirectory({})
       ? []
-      : [`The memory is in ${dataDir} only if CLAUDE_MEM_DATA_DIR is set: set it for ${adapter.title} too.`]),
+      : [`${adapter.title} uses the memory in ${dataDir}: its hooks and its MCP server name it.`]),
   ]
 }
 

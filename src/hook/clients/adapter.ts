@@ -56,9 +56,10 @@ export interface ClientAdapter {
   traits: ClientTraits
   /**
    * The events of a payload in Claude Code's format, in their order; empty if nothing is reported. Several: one call of a
-   * tool that changed several files; each then needs a `tool_use_id` of its own, or none. `env` is that of the hook.
+   * tool that changed several files; each then needs a `tool_use_id` of its own, or none. `env` is that of the hook,
+   * `raw` the payload as it was sent.
    */
-  translate(payload: HookPayload, env: NodeJS.ProcessEnv): readonly HookPayload[]
+  translate(payload: HookPayload, env: NodeJS.ProcessEnv, raw: string): readonly HookPayload[]
   /** The object that is written to standard output as one line; null: nothing. The context fits `contextChars`. */
   answer(outcome: HookOutcome): Record<string, unknown> | null
 }

@@ -36,12 +36,13 @@ import {
 export const copilotAdapter: ClientAdapter = {
   name: 'copilot',
   traits: STANDARD_TRAITS,
-  translate: (payload, env) => {
+  translate: (payload, env, raw) => {
     const event = stringOrEmpty(payload.hook_event_name)
     const events = Object.hasOwn(TRANSLATORS, event) ? (TRANSLATORS[event]?.(payload) ?? []) : []
     if (events.length === 0 && event !== 'UserPromptSubmit') return []
     const common = commonFields(payload, env)
-    return events.map((fields, index) => ({ ...common, ...fields, tool_use_id: eventKey(event, payload, index) }))
+    const key = `${event}:${shortHash(`${raw.length}:${ends(raw)}`)}`
+    return events.map((fields, index) => ({ ...common, ...fields, tool_use_id: `${key}:${index}` }))
   },
   // Only a flat `additionalContext` reaches the model.
   answer: ({ event, context }: HookOutcome) =>
@@ -86,16 +87,13 @@ function commonFields(payload: HookPayload, env: NodeJS.ProcessEnv): HookPayload
   return { ...common, session_id: rootSession(payload, env), agent_id, agent_type }
 }
 
-/** The same payload twice (hooks that are registered twice) is one event. */
-function eventKey(event: string, payload: HookPayload, index: number): string {
-  const content = JSON.stringify(payload)
-  const sample =
-    content.length <= 2 * HASHED_CHARS ? content : content.slice(0, HASHED_CHARS) + content.slice(-HASHED_CHARS)
-  return `${event}:${shortHash(`${content.length}:${index}:${sample}`)}`
-}
-
 /** Hashing in plain JavaScript is slow; time, tool and input are at the beginning. */
 const HASHED_CHARS = 8_192
+
+/** What is hashed of a payload: the same payload twice (hooks that are registered twice) is one event. */
+function ends(raw: string): string {
+  return raw.length <= 2 * HASHED_CHARS ? raw : raw.slice(0, HASHED_CHARS) + raw.slice(-HASHED_CHARS)
+}
 
 /**
  * The session of the user that a subagent belongs to. Its own `session_id` is that of the subagent or one that occurs

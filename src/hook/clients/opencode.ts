@@ -160,25 +160,35 @@ function resultText({ output }: HookPayload): string {
 
 /** `<content>\n1: first line\n…\n(End of file - total 2 lines)\n</content>`; older versions have `<file>` and `00001| `. */
 function fileContent(output: string): string {
-  const [, numbered] = /<(?:content|file)>\n([\s\S]*)<\/(?:content|file)>/.exec(output) ?? []
-  if (numbered === undefined) return output
+  const [, tag = ''] = /<(content|file)>\n/.exec(output) ?? []
+  const numbered = tag === '' ? null : between(output, `<${tag}>\n`, output.lastIndexOf(`</${tag}>`))
+  if (numbered === null) return output
   return numbered
     .split('\n')
     .flatMap((line) => /^\s{0,8}\d{1,9}(?:: |\| )(.*)$/.exec(line)?.[1] ?? [])
     .join('\n')
 }
 
+const REPORT = '<task_result>'
+
 function taskReport({ output }: HookPayload): string {
   const text = stringOrEmpty(output)
-  return /<task_result>\s*([\s\S]*?)\s*<\/task_result>/.exec(text)?.[1] ?? text
+  return between(text, REPORT, text.indexOf('</task_result>', text.indexOf(REPORT)))?.trim() ?? text
+}
+
+/** What follows the first `begin`, up to `end`; null if one of them is missing, or the end comes first. */
+function between(text: string, begin: string, end: number): string | null {
+  const at = text.indexOf(begin)
+  return at === -1 || end < at + begin.length ? null : text.slice(at + begin.length, end)
 }
 
 /** The end of a subagent is reported with the call that started it: nothing else tells its last message. */
 function subagentEnd({ tool, args, result }: HookPayload): HookPayload[] {
+  if (tool !== 'task') return []
   const fields = fieldsOf(result)
   const agent = stringOrEmpty(fieldsOf(fields.metadata).sessionId)
   const report = taskReport(fields)
-  if (tool !== 'task' || agent === '' || report === '') return []
+  if (agent === '' || report === '') return []
   const type = stringOrEmpty(fieldsOf(args).subagent_type) || 'subagent'
   return [{ hook_event_name: 'SubagentStop', agent_id: agent, agent_type: type, last_assistant_message: report }]
 }

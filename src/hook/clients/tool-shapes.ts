@@ -142,6 +142,9 @@ export function unifiedDiffHunks(diff: string): PatchHunk[] {
 const PATCH_FILE = /^\*\*\* (Add|Update|Delete) File: (.+)$/
 const MOVED_TO = /^\*\*\* Move to: (.+)$/
 
+/** PATH_MAX on Linux. */
+const MAX_PATH_CHARS = 4_096
+
 interface PatchedFile {
   action: string
   path: string
@@ -164,7 +167,9 @@ export function patchUses(patch: string, cwd: string): HookPayload[] {
     else if (line.startsWith('@@')) file.hunks.push({ oldStart: 1, newStart: 1, lines: [] })
     else addPatchLine(file, line)
   }
-  return files.map((file) => patchedFileUse(file, cwd))
+  // Each path is joined with it: one that no system has would be copied as often as the patch names files.
+  const base = cwd.length > MAX_PATH_CHARS ? '' : cwd
+  return files.map((file) => patchedFileUse(file, base))
 }
 
 function addPatchLine(file: PatchedFile, line: string): void {

@@ -3,10 +3,11 @@
  * registered command really works, run with a payload that is ignored.
  */
 
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseJsonObject } from '../../hook/payload.ts'
 import { readTextFile } from '../../lib/files.ts'
 import { pluralize } from '../../lib/format.ts'
+import { dataDirectory, namedDataDirectory } from '../../lib/paths.ts'
 import { VERSION } from '../../lib/version.ts'
 import {
   claudeConfigDirectory,
@@ -41,7 +42,7 @@ export async function* checkHooks(connection: ClientConnection, facts: DoctorFac
   if (entries.length === 0 && plugins.length === 0) {
     return unreadable.length > 0 ? null : yield* notRegistered(connection, facts)
   }
-  for (const fileSwitches of switches) yield* switchFaults(fileSwitches, environment)
+  for (const fileSwitches of switches) yield* switchFaults(fileSwitches)
   if (entries.length > 0) yield* eventFaults(connection, entries)
   yield* duplicateFaults(connection, entries, plugins)
   if (connection.untrusted.length > 0) {
@@ -138,6 +139,11 @@ async function* programFaults(
     } else if (version !== null && version !== VERSION) {
       yield problem(`hooks run claude-mem ${version} (${program}), and this program is ${VERSION}`, fix)
     }
+    const dataDir = namedDataDirectory(commandWords(command).words) ?? dataDirectory({}, environment.home)
+    if (dataDir !== environment.paths.dataDir) {
+      const text = `hooks in ${file.path} report to ${dataDir}, and this program uses ${environment.paths.dataDir}`
+      yield problem(text, `${fix}; or use the other memory: claude-mem --data-dir ${dataDir} status`)
+    }
   }
 }
 
@@ -146,7 +152,7 @@ function distinctCommands(entries: readonly RegisteredHook[]): RegisteredHook[] 
   return entries.filter(({ command }, index) => entries.findIndex((other) => other.command === command) === index)
 }
 
-/** What else in Claude Code's settings decides whether hooks run, and which data directory they use. */
+/** What else in Claude Code's settings decides whether hooks run. */
 interface Switches {
   file: string
   disableAllHooks: boolean
@@ -155,8 +161,6 @@ interface Switches {
   plugin: boolean
   /** The plugin of the original claude-mem is enabled. */
   original: boolean
-  /** Null if it is not set here. */
-  dataDir: string | null
 }
 
 /** Settings managed by an organisation. */
@@ -183,19 +187,17 @@ function readSwitches(file: string, managed: boolean): Switches | null {
   // Missing or invalid; an invalid file is reported with our entries.
   if (given === null) return null
   const plugins = enabledPlugins(given)
-  const dataDir: unknown = Object(given.env).CLAUDE_MEM_DATA_DIR
   return {
     file,
     disableAllHooks: given.disableAllHooks === true,
     allowManagedHooksOnly: managed && given.allowManagedHooksOnly === true,
     plugin: plugins.own,
     original: plugins.original,
-    dataDir: typeof dataDir === 'string' && dataDir.trim() !== '' ? dataDir : null,
   }
 }
 
-function* switchFaults(switches: Switches, { paths }: DoctorEnvironment): Generator<Finding> {
-  const { file, dataDir } = switches
+function* switchFaults(switches: Switches): Generator<Finding> {
+  const { file } = switches
   if (switches.disableAllHooks) {
     yield problem(`"disableAllHooks" is true in ${file}: no hook runs`, `remove it from ${file}`)
   }
@@ -204,10 +206,6 @@ function* switchFaults(switches: Switches, { paths }: DoctorEnvironment): Genera
     yield problem(`${file} allows only hooks of your organisation`, fix)
   }
   if (switches.original) yield advice(`${ORIGINAL_PLUGIN_ENABLED} (${file})`, ORIGINAL_PLUGIN_FIX)
-  if (dataDir !== null && resolve(dataDir) !== paths.dataDir) {
-    const text = `sessions report to ${dataDir} ("env" in ${file}), and this program uses ${paths.dataDir}`
-    yield advice(text, 'set CLAUDE_MEM_DATA_DIR to the same value in your shell, or remove it there')
-  }
 }
 
 /** No client has this event: the hook ignores it. */

@@ -70,7 +70,7 @@ async function findConnection(
   fileContext: boolean,
 ): Promise<ClientConnection> {
   const { env, home, root, node, dist } = environment
-  const program = { node, hook: join(dist, HOOK_FILE), cli: join(dist, CLI_FILE) }
+  const program = { node, hook: join(dist, HOOK_FILE), cli: join(dist, CLI_FILE), dataDir: environment.paths.dataDir }
   const { commands } = adapter.registration(program, { version: null, fileContext, registered: [] })
   const userTarget: InstallTarget = { scope: 'user', env, home, root }
   const files = [userTarget, { ...userTarget, scope: 'project' } as const].flatMap((where) =>

@@ -5,35 +5,48 @@ import { parseJsonObject } from '../../hook/payload.ts'
 import { MemError } from '../../lib/errors.ts'
 import { readTextFile } from '../../lib/files.ts'
 import { PACKAGE_NAME } from '../../lib/names.ts'
+import { DATA_DIR_FLAG } from '../../lib/paths.ts'
 
 export const HOOK_FILE = 'hook.cjs'
 export const CLI_FILE = 'cli.js'
 /** The argument of `cli.js` that starts the MCP server. */
 export const MCP_ARGUMENT = 'mcp'
 
-export function hookCommand(node: string, hook: string, platform: NodeJS.Platform = process.platform): string {
-  return `${quoted(node, platform)} ${quoted(hook, platform)}`
+/** Of `ProgramPaths`. */
+interface HookProgram {
+  node: string
+  hook: string
+  dataDir: string
 }
+
+export function hookCommand(program: HookProgram, platform: NodeJS.Platform = process.platform): string {
+  const { node, hook } = program
+  return `${quoted(node, platform)} ${quoted(hook, platform)} ${dataDirOption(program, platform)}`
+}
+
+const dataDirOption = ({ dataDir }: HookProgram, platform: NodeJS.Platform): string =>
+  `${DATA_DIR_FLAG} ${quoted(dataDir, platform)}`
 
 /**
  * For a client other than Claude Code. On Windows these run hooks with PowerShell or cmd, and PowerShell treats a quoted
  * first word as text, so `node` is found on the PATH there.
  */
 export function clientHookCommand(
-  node: string,
-  hook: string,
+  program: HookProgram,
   client: string,
   platform: NodeJS.Platform = process.platform,
 ): string {
-  if (platform === 'win32' && /[$`%]/.test(hook)) {
+  const { node, hook, dataDir } = program
+  const unsafe = [hook, dataDir].find((path) => /[$`%]/.test(path))
+  if (platform === 'win32' && unsafe !== undefined) {
     // Each shell has its own escape for these, and the client decides which shell it is.
     throw new MemError(
       'bad_setting',
-      `no hook of ${client} can be run from ${hook}: PowerShell and cmd replace $, \` and % in a path; move the program elsewhere`,
+      `no hook of ${client} can be run with ${unsafe}: PowerShell and cmd replace $, \` and % in a path; move the program elsewhere`,
     )
   }
-  const program = platform === 'win32' ? 'node' : quoted(node, platform)
-  return `${program} ${quoted(hook, platform)} --client ${client}`
+  const first = platform === 'win32' ? 'node' : quoted(node, platform)
+  return `${first} ${quoted(hook, platform)} ${dataDirOption(program, platform)} --client ${client}`
 }
 
 /** Every Linux and macOS has it; no profile is read by it. */
@@ -43,17 +56,24 @@ export const FAST_HOOK_SHELL = '/bin/sh'
 const NEVER_FAILS = ' || true'
 
 /** A hook's command line with the fast hook instead, which is beside `hook`. Another form of command stays as it is. */
-export function fastHookCommand(command: string, node: string, hook: string, curl: string): string {
-  const plain = hookCommand(node, hook)
+export function fastHookCommand(command: string, program: HookProgram, curl: string): string {
+  const { node, hook } = program
+  const plain = hookCommand(program)
   if (command !== plain && !command.startsWith(`${plain} `)) return command
   const words = [join(dirname(hook), FAST_HOOK_FILE), node, curl].map((word) => quoted(word, 'linux'))
-  return [FAST_HOOK_SHELL, ...words].join(' ') + command.slice(plain.length) + NEVER_FAILS
+  return (
+    [FAST_HOOK_SHELL, ...words, dataDirOption(program, 'linux')].join(' ') + command.slice(plain.length) + NEVER_FAILS
+  )
 }
+
+export const serverArguments = (cli: string, dataDir: string): string[] => [cli, MCP_ARGUMENT, DATA_DIR_FLAG, dataDir]
 
 /** An MCP server as one command line, to recognise it like a hook. */
 export function serverCommand(node: string, args: readonly string[]): string {
-  const [file = '', ...words] = args
-  return [hookCommand(node, file), ...words].join(' ')
+  const words = [node, ...args].map((word, at) =>
+    at > 1 && /^[\w-]+$/.test(word) ? word : quoted(word, process.platform),
+  )
+  return words.join(' ')
 }
 
 /** Claude Code on Windows runs hooks with Git's bash, where a backslash is an escape: slashes are used instead. */
@@ -68,9 +88,10 @@ function quoted(path: string, platform: NodeJS.Platform): string {
   return `"${portable.replace(/["$`]/g, '\\$&')}"`
 }
 
-const OURS = /^(?:"((?:[^"\\]|\\.)+)"|(node)) "((?:[^"\\]|\\.)+)"(?: (--client [a-z][a-z-]*|mcp))?$/
+const OURS =
+  /^(?:"((?:[^"\\]|\\.)+)"|(node)) "((?:[^"\\]|\\.)+)"(?: (mcp))?(?: --data-dir "(?:[^"\\]|\\.)+")?(?: --client [a-z][a-z-]*)?$/
 const OURS_FAST =
-  /^\/bin\/sh "((?:[^"\\]|\\.)+)" "((?:[^"\\]|\\.)+)" "(?:[^"\\]|\\.)+"(?: --client [a-z][a-z-]*)?(?: \|\| true)?$/
+  /^\/bin\/sh "((?:[^"\\]|\\.)+)" "((?:[^"\\]|\\.)+)" "(?:[^"\\]|\\.)+"(?: --data-dir "(?:[^"\\]|\\.)+")?(?: --client [a-z][a-z-]*)?(?: \|\| true)?$/
 const NODE = /^node(?:\.exe)?$/i
 
 /**

@@ -4,14 +4,14 @@
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { FAST_HOOK_FILE, isFastHookPlatform } from '../../hook/fast-hook.ts'
 import { SHARED_MEMORY } from '../../hook/shared-memory.ts'
 import { isProgram, programFiles } from '../../lib/find-program.ts'
-import { dataPaths } from '../../lib/paths.ts'
+import { DATA_DIR_FLAG, dataPaths } from '../../lib/paths.ts'
 import { type CommandRun, runCommand } from '../run-command.ts'
 import type { ProgramPaths } from './clients/adapter.ts'
 import { FAST_HOOK_SHELL } from './command-line.ts'
@@ -64,7 +64,7 @@ export async function fastHookFailure(
 ): Promise<string | null> {
   if (!isMemory(SHARED_MEMORY)) return `${SHARED_MEMORY} is not in memory here, and the script keeps payloads in it`
   return await withProbeServer(async (probe) => {
-    const { code, stdout, stderr } = await runFastHook(program, curl, probe.env(env))
+    const { code, stdout, stderr } = await runFastHook(program, curl, probe, env)
     if (code === 0 && stdout === `${probe.line}\n`) return null
     if (probe.requests() > 0) return `its answer was not passed on (${firstLine(stdout) || firstLine(stderr)})`
     return 'it cannot send a request to a Unix socket; curl 7.40 or newer with Unix sockets is needed'
@@ -82,8 +82,10 @@ export async function measureHooks(
     const fast: number[] = []
     const websocket: number[] = []
     for (let n = 0; n < runs; n++) {
-      fast.push((await runFastHook(program, curl, probe.env(env))).ms)
-      websocket.push((await runCommand(program.node, [program.hook], PROBE_PAYLOAD, probe.env(env))).ms)
+      fast.push((await runFastHook(program, curl, probe, env)).ms)
+      websocket.push(
+        (await runCommand(program.node, [program.hook, ...probe.args], PROBE_PAYLOAD, withoutOurs(env))).ms,
+      )
     }
     return { fastMs: medianOf(fast), websocketMs: medianOf(websocket) }
   })
@@ -93,7 +95,8 @@ interface ProbeServer {
   /** The answer that the script has to print. */
   line: string
   requests(): number
-  env(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv
+  /** They name its data directory. */
+  args: readonly string[]
 }
 
 async function withProbeServer<T>(use: (probe: ProbeServer) => Promise<T>): Promise<T> {
@@ -108,13 +111,9 @@ async function withProbeServer<T>(use: (probe: ProbeServer) => Promise<T>): Prom
   try {
     server.listen(dataPaths(directory).socket)
     await once(server, 'listening')
-    const withoutOurs = (env: NodeJS.ProcessEnv) =>
-      Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('CLAUDE_MEM_')))
-    return await use({
-      line,
-      requests: () => requests,
-      env: (env) => ({ ...withoutOurs(env), CLAUDE_MEM_DATA_DIR: directory }),
-    })
+    // As the daemon leaves it.
+    chmodSync(directory, 0o1700)
+    return await use({ line, requests: () => requests, args: [DATA_DIR_FLAG, directory] })
   } finally {
     server.closeAllConnections()
     server.close()
@@ -122,8 +121,26 @@ async function withProbeServer<T>(use: (probe: ProbeServer) => Promise<T>): Prom
   }
 }
 
-async function runFastHook({ node, hook }: HookProgram, curl: string, env: NodeJS.ProcessEnv): Promise<CommandRun> {
-  return await runCommand(FAST_HOOK_SHELL, [fastHookScriptOf(hook), node, curl], PROBE_PAYLOAD, env)
+async function runFastHook(
+  { node, hook }: HookProgram,
+  curl: string,
+  { args }: ProbeServer,
+  env: NodeJS.ProcessEnv,
+): Promise<CommandRun> {
+  const script = fastHookScriptOf(hook)
+  // Beside the program: below the current directory the script refuses a data directory.
+  return await runCommand(
+    FAST_HOOK_SHELL,
+    [script, node, curl, ...args],
+    PROBE_PAYLOAD,
+    withoutOurs(env),
+    undefined,
+    dirname(script),
+  )
+}
+
+function withoutOurs(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('CLAUDE_MEM_')))
 }
 
 const firstLine = (text: string): string => text.trim().split('\n', 1)[0] ?? ''

@@ -81,9 +81,10 @@ export function installClient(
 }
 
 /** The command of the fast hook comes first: the other one is still recognised as ours. */
-function withHookKind(registration: Registration, { node, hook, curl }: ProgramPaths): Registration {
+function withHookKind(registration: Registration, program: ProgramPaths): Registration {
+  const { curl } = program
   if (curl === undefined) return registration
-  const command = fastHookCommand(registration.command, node, hook, curl)
+  const command = fastHookCommand(registration.command, program, curl)
   return { ...registration, command, commands: [command, ...registration.commands] }
 }
 

@@ -48,8 +48,8 @@ export interface InstalledProgram extends BuildInfo {
 }
 
 /** The files that clients run, of the program in this directory (`dist`). */
-export function programPaths(dist: string): ProgramPaths {
-  return { node: process.execPath, hook: join(dist, HOOK_FILE), cli: join(dist, CLI_FILE) }
+export function programPaths(dist: string, { dataDir }: Paths): ProgramPaths {
+  return { dataDir, node: process.execPath, hook: join(dist, HOOK_FILE), cli: join(dist, CLI_FILE) }
 }
 
 export function currentProgram(paths: Paths): InstalledProgram | null {

@@ -70,7 +70,8 @@ async function reportOf(client: string, session: string, cwd: string, payload: o
   const adapter = clientAdapterNamed(client)
   if (adapter === undefined) throw new Error(`there is no client ${client}`)
   const ids = { session_id: session, conversation_id: session, cwd, workspace_roots: [cwd], call_id: `c${++events}` }
-  for (const translated of adapter.translate({ ...payload, ...ids }, {})) {
+  const sent = { ...payload, ...ids }
+  for (const translated of adapter.translate(sent, {}, JSON.stringify(sent))) {
     const raw = { ...translated, prompt_id: `p-${session}` }
     const reading = readPayload(JSON.stringify(raw), { settings, client: adapter.name, at: Date.now() })
     if (reading.type === 'ignored') throw new Error(reading.reason)

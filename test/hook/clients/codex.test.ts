@@ -23,7 +23,7 @@ const SUBAGENT = { agent_id: '01a1e4d5-d6d6-7433-b992-0b11b3fcdc81', agent_type:
 
 function reported(fields: HookPayload): (MemoryEvent | string)[] {
   const payload = { ...BASE, ...fields }
-  return codexAdapter.translate(payload, {}).map((translated) => {
+  return codexAdapter.translate(payload, {}, JSON.stringify(payload)).map((translated) => {
     const reading = readPayloadFields(translated, JSON.stringify(payload), { settings, at: 1, client: 'codex' })
     return reading.type === 'event' ? reading.event : reading.reason
   })

@@ -22,7 +22,7 @@ const BASE = {
 
 function reported(fields: HookPayload): MemoryEvent | string {
   const payload = { ...BASE, ...fields }
-  const [translated] = cursor.translate(payload, {})
+  const [translated] = cursor.translate(payload, {}, JSON.stringify(payload))
   if (translated === undefined) return 'nothing to report'
   const reading = readPayloadFields(translated, JSON.stringify(payload), { settings, at: 1, client: cursor.name })
   return reading.type === 'event' ? reading.event : reading.reason

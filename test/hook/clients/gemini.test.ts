@@ -21,7 +21,7 @@ const BASE = {
 function reported(fields: HookPayload, directory = temporaryDirectory('gemini')): MemoryEvent | string {
   const payload = { ...BASE, ...fields }
   const raw = JSON.stringify(payload)
-  const [translated] = geminiAdapter.translate(payload, {})
+  const [translated] = geminiAdapter.translate(payload, {}, JSON.stringify(payload))
   if (translated === undefined) return 'nothing to report'
   const named = withDerivedTurn(translated, raw, geminiAdapter.traits, directory)
   const reading = readPayloadFields(named, raw, { settings, at: 1, client: 'gemini' })

@@ -82,6 +82,7 @@ export class DoctorFixture extends InstallFixture {
   /** What is installed from here on. */
   use(dist: string): void {
     this.hook = join(dist, 'hook.cjs')
+    this.registered = this.dataDir
     this.cli = join(dist, 'cli.js')
   }
 

@@ -166,8 +166,11 @@ describe.skipIf(process.platform === 'win32')('doctor.hooks', () => {
     const settings = fixture.json
     fixture.write(fixture.file, JSON.stringify({ ...settings, disableAllHooks: true }))
     expect(await only()).toContain(`"disableAllHooks" is true in ${fixture.file}: no hook runs`)
-    fixture.write(fixture.file, JSON.stringify({ ...settings, env: { CLAUDE_MEM_DATA_DIR: '/elsewhere' } }))
-    expect(await only()).toContain('hooks.claude-code advice: sessions report to /elsewhere')
+    const elsewhere = JSON.stringify(settings).replaceAll(fixture.dataDir, '/elsewhere')
+    fixture.write(fixture.file, elsewhere)
+    expect(await only()).toContain(
+      `hooks in ${fixture.file} report to /elsewhere, and this program uses ${fixture.dataDir}`,
+    )
     fixture.write(fixture.file, '{ "hooks": // mine\n {} }')
     expect(await only()).toContain('has comments, which JSON does not allow')
     fixture.write(fixture.file, '[]')

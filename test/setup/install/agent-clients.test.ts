@@ -112,7 +112,7 @@ describe('Copilot CLI', () => {
     install(copilotInstall)
     const { hooks: events } = JSON.parse(read(hooks()))
     expect(Object.keys(events)).not.toContain('PreToolUse')
-    const command = `"/usr/bin/node" "${place.hook}" --client copilot`
+    const command = `"/usr/bin/node" "${place.hook}" --data-dir "/home/me/.claude-mem" --client copilot`
     expect(events.PostToolUse).toEqual([{ hooks: [{ type: 'command', command, timeout: 10 }] }])
     expect(JSON.parse(read(servers())).mcpServers['claude-mem']).toMatchObject({ type: 'local', tools: ['*'] })
     expect(uninstall(copilotInstall).files.map(({ how }) => how)).toEqual(['file removed', 'file removed'])
@@ -158,7 +158,7 @@ describe('Qwen Code', () => {
     writeFileSync(settings(), text)
     install(qwenInstall)
     const { hooks, mcpServers } = JSON.parse(read(settings()))
-    const command = `"/usr/bin/node" "${place.hook}" --client qwen`
+    const command = `"/usr/bin/node" "${place.hook}" --data-dir "/home/me/.claude-mem" --client qwen`
     expect(hooks.Stop).toEqual([{ hooks: [{ type: 'command', command, timeout: 15 }] }])
     expect(mcpServers).toMatchObject({ other: { command: 'x' }, 'claude-mem': { command: '/usr/bin/node' } })
     uninstall(qwenInstall)

@@ -23,7 +23,7 @@ const SERVER = [
   '# claude-mem: added by "claude-mem install", removed by "claude-mem uninstall"',
   '[mcp_servers.claude-mem]',
   'command = "/usr/bin/node"',
-  'args = ["/opt/claude-mem/dist/cli.js", "mcp"]',
+  'args = ["/opt/claude-mem/dist/cli.js", "mcp", "--data-dir", "/home/me/.claude-mem"]',
   '',
 ].join('\n')
 
@@ -236,7 +236,7 @@ describe('Gemini CLI', () => {
     ])
     expect(written.mcpServers['claude-mem']).toEqual({
       command: '/usr/bin/node',
-      args: ['/opt/claude-mem/dist/cli.js', 'mcp'],
+      args: ['/opt/claude-mem/dist/cli.js', 'mcp', '--data-dir', '/home/me/.claude-mem'],
     })
     expect(install(place).changed).toBe(false)
     uninstall(place)

@@ -12,7 +12,11 @@ import { settingsAt as at, type InstallFixture } from './fixture.ts'
 import { COMMAND, INPUTS } from './inputs.ts'
 
 const read = (file: string) => readFileSync(file, 'utf8')
-const SERVER = { type: 'stdio', command: '/usr/bin/node', args: ['/opt/claude-mem/dist/cli.js', 'mcp'] }
+const SERVER = {
+  type: 'stdio',
+  command: '/usr/bin/node',
+  args: ['/opt/claude-mem/dist/cli.js', 'mcp', '--data-dir', '/home/me/.claude-mem'],
+}
 
 const CURSOR_COMMAND = `${COMMAND} --client cursor`
 const CURSOR_EVENTS = [
@@ -95,8 +99,12 @@ describe('Cursor', () => {
 
   it('finds node on the PATH on Windows, where the shell is PowerShell or cmd', async () => {
     const { clientHookCommand, isOurCommand } = await import('../../../src/setup/install/command-line.ts')
-    const command = clientHookCommand('C:\\n\\node.exe', 'C:\\claude-mem\\dist\\hook.cjs', 'cursor', 'win32')
-    expect(command).toBe('node "C:/claude-mem/dist/hook.cjs" --client cursor')
+    const command = clientHookCommand(
+      { node: 'C:\\n\\node.exe', hook: 'C:\\claude-mem\\dist\\hook.cjs', dataDir: 'C:\\my data' },
+      'cursor',
+      'win32',
+    )
+    expect(command).toBe('node "C:/claude-mem/dist/hook.cjs" --data-dir "C:/my data" --client cursor')
     expect(isOurCommand(command, [])).toBe(true)
   })
 })

@@ -18,7 +18,7 @@ import { DIST } from '../../support/paths.ts'
 import { settingsAt } from './fixture.ts'
 
 const CURL = '/usr/bin/curl'
-const COMMAND = '/bin/sh "/opt/claude-mem/dist/fast-hook.sh" "/usr/bin/node" "/usr/bin/curl"'
+const COMMAND = '/bin/sh "/opt/claude-mem/dist/fast-hook.sh" "/usr/bin/node" "/usr/bin/curl" --data-dir "/data"'
 const program = { node: process.execPath, hook: join(DIST, 'hook.cjs') }
 
 function directoryWith(name: string, script: string): string {
@@ -75,10 +75,12 @@ describe.skipIf(process.platform === 'win32')('the search for a curl', () => {
   })
 })
 
+const programAt = (hook: string) => ({ node: '/usr/bin/node', hook, dataDir: '/data' })
+
 describe('the registered command', () => {
   it('is recognised as ours after node or the program has moved', () => {
     const command = (hook: string, rest = '') =>
-      fastHookCommand(`${hookCommand('/usr/bin/node', hook)}${rest}`, '/usr/bin/node', hook, CURL)
+      fastHookCommand(`${hookCommand(programAt(hook))}${rest}`, programAt(hook), CURL)
     const ours = [
       command('/opt/claude-mem/dist/hook.cjs'),
       command('/opt/claude-mem/dist/hook.cjs', ' --client cursor'),
@@ -89,16 +91,11 @@ describe('the registered command', () => {
     expect(isOurCommand(command('/opt/other/dist/hook.cjs'), [])).toBe(false)
     expect(isOurCommand(COMMAND.replace('/usr/bin/node', '/usr/bin/python3'), [])).toBe(false)
     expect(isOurCommand(`${COMMAND}; rm -rf x`, [])).toBe(false)
-    expect(isFastHookCommand(hookCommand('/usr/bin/node', '/opt/claude-mem/dist/hook.cjs'))).toBe(false)
+    expect(isFastHookCommand(hookCommand(programAt('/opt/claude-mem/dist/hook.cjs')))).toBe(false)
   })
 
   it('ends with 0 where its script is gone: with 2 a client would refuse prompts', () => {
-    const command = fastHookCommand(
-      hookCommand('/usr/bin/node', '/gone/hook.cjs'),
-      '/usr/bin/node',
-      '/gone/hook.cjs',
-      CURL,
-    )
+    const command = fastHookCommand(hookCommand(programAt('/gone/hook.cjs')), programAt('/gone/hook.cjs'), CURL)
     expect(spawnSync('/bin/sh', ['-c', command], { input: '{}', encoding: 'utf8' })).toMatchObject({
       status: 0,
       stdout: '',
@@ -110,7 +107,7 @@ describe('the registered command', () => {
   })
 
   it('is a form of the hook command; another command stays', () => {
-    expect(fastHookCommand('other', '/n/node', '/p/hook.cjs', CURL)).toBe('other')
+    expect(fastHookCommand('other', programAt('/p/hook.cjs'), CURL)).toBe('other')
   })
 })
 

@@ -31,6 +31,8 @@ export class InstallFixture {
   node = '/usr/bin/node'
   hook = '/opt/claude-mem/dist/hook.cjs'
   cli = '/opt/claude-mem/dist/cli.js'
+  /** The data directory that the registered commands name. */
+  registered = '/home/me/.claude-mem'
   /** Set: the fast hook is installed. */
   curl: string | null = null
   env: NodeJS.ProcessEnv = {}
@@ -44,7 +46,7 @@ export class InstallFixture {
 
   get program(): ProgramPaths {
     const { node, hook, cli, curl } = this
-    return curl === null ? { node, hook, cli } : { node, hook, cli, curl }
+    return { node, hook, cli, dataDir: this.registered, ...(curl === null ? {} : { curl }) }
   }
 
   where(scope: InstallScope = 'user'): InstallTarget {

@@ -1,4 +1,4 @@
-export const COMMAND = '"/usr/bin/node" "/opt/claude-mem/dist/hook.cjs"'
+export const COMMAND = '"/usr/bin/node" "/opt/claude-mem/dist/hook.cjs" --data-dir "/home/me/.claude-mem"'
 const others = {
   model: 'opus',
   hooks: {

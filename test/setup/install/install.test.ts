@@ -113,7 +113,7 @@ describe('after node or the program has moved', () => {
     place.node = '/home/me/.nvm/versions/node/v22.1.0/bin/node'
     place.hook = '/usr/local/lib/node_modules/claude-mem/dist/hook.cjs'
     place.install()
-    const command = `"${place.node}" "${place.hook}"`
+    const command = `"${place.node}" "${place.hook}" --data-dir "${place.registered}"`
     expect(place.text).toBe(old.replaceAll(JSON.stringify(COMMAND), JSON.stringify(command)))
     expect(place.uninstall().how).toBe('restored')
     expect(place.text).toBe(before)

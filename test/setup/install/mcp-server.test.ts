@@ -9,7 +9,11 @@ import { settingsAt as at } from './fixture.ts'
 import { INPUTS } from './inputs.ts'
 
 const read = (file: string) => readFileSync(file, 'utf8')
-const SERVER = { type: 'stdio', command: '/usr/bin/node', args: ['/opt/claude-mem/dist/cli.js', 'mcp'] }
+const SERVER = {
+  type: 'stdio',
+  command: '/usr/bin/node',
+  args: ['/opt/claude-mem/dist/cli.js', 'mcp', '--data-dir', '/home/me/.claude-mem'],
+}
 /** As the client leaves it. */
 const STATE = `${JSON.stringify({ numStartups: 7, projects: { '/a': { mcpServers: {}, allowedTools: [] } } }, null, 2)}\n`
 

@@ -14,7 +14,7 @@ import { temporaryDirectory } from '../../support/directories.ts'
 import { InstallFixture } from './fixture.ts'
 import { commentsOf } from './inputs.ts'
 
-const COMMAND = '"/usr/bin/node" "/opt/claude-mem/dist/hook.cjs"'
+const COMMAND = '"/usr/bin/node" "/opt/claude-mem/dist/hook.cjs" --data-dir "/home/me/.claude-mem"'
 const HOOK_EVENT_NAMES = eventsToRegister(true)
 const isOurs = (command: unknown) => isOurCommand(command, [COMMAND])
 const mergeHooks = (text: string, events: readonly string[]) =>
@@ -100,30 +100,42 @@ describe('json as text', () => {
 
 describe('the command line', () => {
   it.each([
-    ['/usr/bin/node', '/opt/my tools/dist/hook.cjs', 'linux', '"/usr/bin/node" "/opt/my tools/dist/hook.cjs"'],
-    ['/a"b/node', '/a$HOME`x`\\n/hook.cjs', 'linux', '"/a\\"b/node" "/a\\$HOME\\`x\\`\\\\n/hook.cjs"'],
+    [
+      '/usr/bin/node',
+      '/opt/my tools/dist/hook.cjs',
+      'linux',
+      '"/usr/bin/node" "/opt/my tools/dist/hook.cjs" --data-dir "/data"',
+    ],
+    [
+      '/a"b/node',
+      '/a$HOME`x`\\n/hook.cjs',
+      'linux',
+      '"/a\\"b/node" "/a\\$HOME\\`x\\`\\\\n/hook.cjs" --data-dir "/data"',
+    ],
     [
       'C:\\Program Files\\nodejs\\node.exe',
       'C:\\Users\\me\\claude-mem\\dist\\hook.cjs',
       'win32',
-      '"C:/Program Files/nodejs/node.exe" "C:/Users/me/claude-mem/dist/hook.cjs"',
+      '"C:/Program Files/nodejs/node.exe" "C:/Users/me/claude-mem/dist/hook.cjs" --data-dir "/data"',
     ],
   ] as const)('of %s and %s on %s', (node, hook, platform, command) => {
-    expect(hookCommand(node, hook, platform)).toBe(command)
+    expect(hookCommand({ node, hook, dataDir: '/data' }, platform)).toBe(command)
   })
 
   it('is refused for a path with a line break', () => {
-    expect(() => hookCommand('/usr/bin/node', '/a\nb/hook.cjs')).toThrow('line break')
+    expect(() => hookCommand({ node: '/usr/bin/node', hook: '/a\nb/hook.cjs', dataDir: '/data' })).toThrow('line break')
   })
 
   it('of another client on Windows means the same to cmd and PowerShell', () => {
-    const command = (hook: string) => clientHookCommand('C:\\node\\node.exe', hook, 'cursor', 'win32')
+    const command = (hook: string, dataDir = 'C:\\data') =>
+      clientHookCommand({ node: 'C:\\node\\node.exe', hook, dataDir }, 'cursor', 'win32')
     expect(command("C:\\Users\\Zoë & Co (x86)\\it's #1\\hook.cjs")).toBe(
-      `node "C:/Users/Zoë & Co (x86)/it's #1/hook.cjs" --client cursor`,
+      `node "C:/Users/Zoë & Co (x86)/it's #1/hook.cjs" --data-dir "C:/data" --client cursor`,
     )
-    expect(command('\\\\nas\\tools\\hook.cjs')).toBe('node "//nas/tools/hook.cjs" --client cursor')
+    expect(command('\\\\nas\\tools\\hook.cjs')).toBe('node "//nas/tools/hook.cjs" --data-dir "C:/data" --client cursor')
     for (const name of ['100%', '$tools', 'a`b']) {
       expect(() => command(`C:\\${name}\\hook.cjs`)).toThrow('move the program elsewhere')
+      expect(() => command('C:\\hook.cjs', `C:\\${name}`)).toThrow('move the program elsewhere')
     }
   })
 
@@ -133,10 +145,12 @@ describe('the command line', () => {
       const directory = join(home, `a b'c"d$HOME\`e\`\\f!&;(é`)
       mkdirSync(directory)
       const hook = join(directory, 'hook.cjs')
-      writeFileSync(hook, 'process.stdout.write(__filename)')
+      writeFileSync(hook, 'process.stdout.write(__filename + process.argv[3])')
       const node = join(directory, 'node')
       symlinkSync(process.execPath, node)
-      expect(execFileSync('/bin/sh', ['-c', hookCommand(node, hook)], { encoding: 'utf8' })).toBe(hook)
+      expect(
+        execFileSync('/bin/sh', ['-c', hookCommand({ node, hook, dataDir: directory })], { encoding: 'utf8' }),
+      ).toBe(hook + directory)
     } finally {
     }
   })
@@ -144,11 +158,21 @@ describe('the command line', () => {
   it('is recognised at any path of the program', () => {
     const here = join(import.meta.dirname, '..', '..', '..', 'dist', 'hook.cjs')
     const commands: [unknown, boolean][] = [
-      [hookCommand('/old/bin/node', '/usr/lib/node_modules/claude-mem/dist/hook.cjs'), true],
-      [hookCommand('C:\\node.exe', 'C:\\x\\claude-mem-0.1\\dist\\hook.cjs', 'win32'), true],
-      [hookCommand('/usr/bin/node', here), true],
-      [hookCommand('/usr/bin/node', '/opt/other/dist/hook.cjs'), false],
-      [hookCommand('/usr/bin/python3', '/opt/claude-mem/dist/hook.cjs'), false],
+      [
+        hookCommand({
+          node: '/old/bin/node',
+          hook: '/usr/lib/node_modules/claude-mem/dist/hook.cjs',
+          dataDir: '/data',
+        }),
+        true,
+      ],
+      [
+        hookCommand({ node: 'C:\\node.exe', hook: 'C:\\x\\claude-mem-0.1\\dist\\hook.cjs', dataDir: '/data' }, 'win32'),
+        true,
+      ],
+      [hookCommand({ node: '/usr/bin/node', hook: here, dataDir: '/data' }), true],
+      [hookCommand({ node: '/usr/bin/node', hook: '/opt/other/dist/hook.cjs', dataDir: '/data' }), false],
+      [hookCommand({ node: '/usr/bin/python3', hook: '/opt/claude-mem/dist/hook.cjs', dataDir: '/data' }), false],
       ['echo claude-mem', false],
       [7, false],
       [undefined, false],

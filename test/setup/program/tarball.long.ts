@@ -79,9 +79,9 @@ describe('the plugin without a database driver', () => {
     const env = { ...Object.fromEntries(kept), HOME: home, USERPROFILE: home }
     const start = (session: string) =>
       runProgram(process.execPath, [join(plugin, 'hook.cjs')], {
-        cwd: home,
+        cwd: plugin,
         env,
-        input: JSON.stringify({ hook_event_name: 'SessionStart', source: 'startup', session_id: session, cwd: home }),
+        input: JSON.stringify({ hook_event_name: 'SessionStart', source: 'startup', session_id: session, cwd: plugin }),
       })
     return { dataDir, home, start }
   }

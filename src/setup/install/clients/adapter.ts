@@ -21,6 +21,8 @@ export interface ProgramPaths {
   hook: string
   /** `cli.js` */
   cli: string
+  /** Written into what a client runs: its environment may be that of a project, and must not move the memory. */
+  dataDir: string
   /** The curl of the fast hook; missing: the hook's own process is registered. */
   curl?: string
   /** Where the files of the program are now, if what is registered is copied only later; missing: beside `hook`. */

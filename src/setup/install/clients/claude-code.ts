@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isProgram, programFiles } from '../../../lib/find-program.ts'
 import { eventsToRegister, supportedEvents } from '../claude-code-events.ts'
-import { hookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
+import { hookCommand, serverArguments, serverCommand } from '../command-line.ts'
 import {
   type InstallAdapter,
   type InstalledClient,
@@ -21,13 +21,14 @@ export const claudeCodeInstall: InstallAdapter = {
     { path: serversFile(where), format: 'mcp-servers' },
   ],
   find: ({ env, home }) => findClaudeCode(env, home, claudeConfigDirectory(env, home)),
-  registration: ({ node, hook, cli }, { version, fileContext, registered }) => {
+  registration: (program, { version, fileContext, registered }) => {
+    const { node, cli, dataDir } = program
     const known = supportedEvents(version, fileContext)
     // If the client cannot be found now, events that an earlier installation registered are kept.
     const allEvents = eventsToRegister(fileContext)
     const events = allEvents.filter((name) => known.includes(name) || (version === null && registered.includes(name)))
-    const command = hookCommand(node, hook)
-    const server = { type: 'stdio', command: node, args: [cli, MCP_ARGUMENT] }
+    const command = hookCommand(program)
+    const server = { type: 'stdio', command: node, args: serverArguments(cli, dataDir) }
     return {
       events,
       leftOut: allEvents.filter((name) => !events.includes(name)),

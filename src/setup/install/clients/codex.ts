@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { readTextFile } from '../../../lib/files.ts'
-import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
+import { clientHookCommand, serverArguments, serverCommand } from '../command-line.ts'
 import type { IsOurs } from '../entry-format.ts'
 import type { Json } from '../json-edit.ts'
 import { untrustedEvents } from '../toml-server.ts'
@@ -55,9 +55,10 @@ export const codexInstall: InstallAdapter = {
     const directory = codexDirectory({ ...where, scope: 'user' })
     return existsSync(directory) ? { path: directory, version: null } : null
   },
-  registration: ({ node, hook, cli }, { trust }) => {
-    const command = clientHookCommand(node, hook, codexInstall.name)
-    const server = { command: node, args: [cli, MCP_ARGUMENT] }
+  registration: (program, { trust }) => {
+    const { node, cli, dataDir } = program
+    const command = clientHookCommand(program, codexInstall.name)
+    const server = { command: node, args: serverArguments(cli, dataDir) }
     return {
       events: CODEX_EVENTS,
       leftOut: [],

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { COPILOT_HOOKS_FILE, copilotHome } from '../../../hook/clients/copilot.ts'
 import { findProgram } from '../../../lib/find-program.ts'
-import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
+import { clientHookCommand, serverArguments, serverCommand } from '../command-line.ts'
 import { type InstallAdapter, PROJECT_NOTE } from './adapter.ts'
 
 /** With these names the payloads name their event. Not PreToolUse: if such a hook fails, Copilot does not run the tool. */
@@ -38,9 +38,10 @@ export const copilotInstall: InstallAdapter = {
     const path = (await findProgram('copilot', env)) ?? copilotHome(env, home)
     return existsSync(path) ? { path, version: null } : null
   },
-  registration: ({ node, hook, cli }) => {
-    const command = clientHookCommand(node, hook, copilotInstall.name)
-    const server = { type: 'local', command: node, args: [cli, MCP_ARGUMENT], tools: ['*'] }
+  registration: (program) => {
+    const { node, cli, dataDir } = program
+    const command = clientHookCommand(program, copilotInstall.name)
+    const server = { type: 'local', command: node, args: serverArguments(cli, dataDir), tools: ['*'] }
     return {
       events: COPILOT_EVENTS,
       leftOut: [],

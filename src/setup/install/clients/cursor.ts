@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { findProgram } from '../../../lib/find-program.ts'
-import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
+import { clientHookCommand, serverArguments, serverCommand } from '../command-line.ts'
 import { type InstallAdapter, type InstallTarget, PROJECT_NOTE } from './adapter.ts'
 
 /** Registered for every version: Cursor ignores events that it does not know. */
@@ -28,12 +28,13 @@ export const cursorInstall: InstallAdapter = {
     const path = (await findProgram('cursor', env)) ?? join(home, '.cursor')
     return existsSync(path) ? { path, version: null } : null
   },
-  registration: ({ node, hook, cli }) => {
-    const command = clientHookCommand(node, hook, cursorInstall.name)
+  registration: (program) => {
+    const { node, cli, dataDir } = program
+    const command = clientHookCommand(program, cursorInstall.name)
     const server = {
       type: 'stdio',
       command: node,
-      args: [cli, MCP_ARGUMENT],
+      args: serverArguments(cli, dataDir),
       // Cursor starts the server in any directory and replaces the variable; older versions leave it as it is.
       // biome-ignore lint/suspicious/noTemplateCurlyInString: Cursor replaces it
       env: { CLAUDE_PROJECT_DIR: '${workspaceFolder}' },

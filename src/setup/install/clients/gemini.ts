@@ -1,7 +1,7 @@
 /** Gemini CLI: hooks and MCP server in its settings, `~/.gemini/settings.json` or the `.gemini` of a project. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
+import { clientHookCommand, serverArguments, serverCommand } from '../command-line.ts'
 import type { Json } from '../json-edit.ts'
 import { findClientProgram, type InstallAdapter, type InstallTarget, PROJECT_NOTE } from './adapter.ts'
 
@@ -23,9 +23,10 @@ export const geminiInstall: InstallAdapter = {
     const directory = geminiDirectory({ ...where, scope: 'user' })
     return existsSync(directory) ? { path: directory, version: null } : null
   },
-  registration: ({ node, hook, cli }) => {
-    const command = clientHookCommand(node, hook, geminiInstall.name)
-    const server = { command: node, args: [cli, MCP_ARGUMENT] }
+  registration: (program) => {
+    const { node, cli, dataDir } = program
+    const command = clientHookCommand(program, geminiInstall.name)
+    const server = { command: node, args: serverArguments(cli, dataDir) }
     return {
       events: GEMINI_EVENTS,
       leftOut: [],

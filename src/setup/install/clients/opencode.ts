@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { MemError } from '../../../lib/errors.ts'
 import { readTextFile } from '../../../lib/files.ts'
 import { findProgram } from '../../../lib/find-program.ts'
-import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
+import { clientHookCommand, serverArguments, serverCommand } from '../command-line.ts'
 import { ownFileHead, PLUGIN_EVENT } from '../entries.ts'
 import { SERVER_NAME } from '../entry-format.ts'
 import { type InstallAdapter, type InstallTarget, PROJECT_NOTE, type ProgramPaths } from './adapter.ts'
@@ -26,9 +26,10 @@ export const openCodeInstall: InstallAdapter = {
     return existsSync(path) ? { path, version: null } : null
   },
   registration: (program) => {
-    const command = clientHookCommand(program.node, program.hook, openCodeInstall.name)
-    const server = { type: 'local', command: [program.node, program.cli, MCP_ARGUMENT], enabled: true }
-    const commands = [command, serverCommand(program.node, [program.cli, MCP_ARGUMENT])]
+    const command = clientHookCommand(program, openCodeInstall.name)
+    const args = serverArguments(program.cli, program.dataDir)
+    const server = { type: 'local', command: [program.node, ...args], enabled: true }
+    const commands = [command, serverCommand(program.node, args)]
     return {
       events: [PLUGIN_EVENT],
       leftOut: [],
@@ -57,11 +58,12 @@ function configDirectory(where: InstallTarget): string {
   return where.scope === 'project' ? join(where.root, '.opencode') : userDirectory(where)
 }
 
-function pluginText({ node, hook, cli, built }: ProgramPaths, [command = '', server = '']: readonly string[]): string {
+function pluginText(program: ProgramPaths, [command = '', server = '']: readonly string[]): string {
+  const { node, hook, cli, dataDir, built } = program
   const file = join(built ?? dirname(hook), BUILT_PLUGIN)
   const text = readTextFile(file)
   if (text === undefined) throw new MemError('internal', `${file} is missing; install claude-mem again`)
-  const paths = JSON.stringify({ node, hook, cli, server: SERVER_NAME })
+  const paths = JSON.stringify({ node, hook, cli, dataDir, server: SERVER_NAME })
   const head = '// Written by claude-mem install; to remove it: claude-mem uninstall --client opencode\n'
   return `${head}${ownFileHead(command, server)}const CLAUDE_MEM_PROGRAM = ${paths}\n${text}`
 }

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { findProgram } from '../../../lib/find-program.ts'
-import { clientHookCommand, MCP_ARGUMENT, serverCommand } from '../command-line.ts'
+import { clientHookCommand, serverArguments, serverCommand } from '../command-line.ts'
 import { type InstallAdapter, type InstallTarget, PROJECT_NOTE } from './adapter.ts'
 
 const QWEN_EVENTS = [
@@ -26,9 +26,10 @@ export const qwenInstall: InstallAdapter = {
     const path = (await findProgram('qwen', where.env)) ?? qwenDirectory({ ...where, scope: 'user' })
     return existsSync(path) ? { path, version: null } : null
   },
-  registration: ({ node, hook, cli }) => {
-    const command = clientHookCommand(node, hook, qwenInstall.name)
-    const server = { command: node, args: [cli, MCP_ARGUMENT] }
+  registration: (program) => {
+    const { node, cli, dataDir } = program
+    const command = clientHookCommand(program, qwenInstall.name)
+    const server = { command: node, args: serverArguments(cli, dataDir) }
     return {
       events: QWEN_EVENTS,
       leftOut: [],
