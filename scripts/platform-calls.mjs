@@ -17,6 +17,7 @@ export const PLATFORM_CALLS = [
       'src/store/sqlite/original-database.ts': 'makes a copy writable: on Windows it clears the read-only bit',
       'src/store/recovery/database-files.ts': 'a database that others could read, not called on Windows',
       'src/transport/daemon-lock.ts': 'the lock file, not called on Windows',
+      'src/setup/install/fast-hook.ts': 'the directory of a trial of the fast hook, which Windows does not have',
     },
   },
   {
@@ -33,6 +34,7 @@ export const PLATFORM_CALLS = [
     files: {
       'src/hook/private-turn.ts': 'the owner of a directory for marks in /dev/shm; undefined on Windows: not compared',
       'src/lib/start-failure.ts': 'whose files keep a daemon from starting; undefined on Windows: not compared',
+      'src/lib/own-directory.ts': 'the owner of the data directory and the socket; undefined on Windows: not compared',
       'src/hook/worker.ts': 'own files of the fast hook in /dev/shm, which Windows does not have',
       'src/lib/paths.ts': 'the owner of a socket directory in a shared /tmp; Windows has a named pipe instead',
       'src/setup/program/shell-command.ts': 'the login shell; Windows has none and is not asked',

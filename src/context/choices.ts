@@ -59,22 +59,17 @@ function answerChoice(turn: PastTurn, { subject, text, at }: Passage, now: Momen
 }
 
 function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment): Choice[] {
-  const { request, at, isImported } = turn
-  if (isImported || request === null || request.length > MAX_REPLY_CHARS || isQuestion(request)) return []
-  if (before?.closing == null || before.isImported) return []
-  // The clocks of a client may differ: an answer comes after its question.
-  const asked = before.closing.at > at ? null : openEnd(before.closing.text)
-  if (asked === null) return []
-  const options = asked.options.slice(0, MAX_OPTIONS).map((option) => quoteBegin(option, MAX_OPTION_CHARS))
-  const question = `asked ${momentAfter(before.closing.at, at, now)}: ${quoteBegin(asked.question, MAX_QUESTION_CHARS)}`
-  const refers = [question, ...(options.length === 0 ? [] : [`options: ${options.join(' ')}`])]
+  const { request, at } = turn
+  const asked = askedBefore(turn, before)
+  if (request === null || asked === null || turn.isImported || before?.isImported) return []
+  const when = momentAfter(before?.closing?.at ?? at, at, now)
   return [
     {
       turn,
       at,
-      line: `- ${moment(at, now)} prompt: ${quoteBegin(request, MAX_ANSWER_CHARS)}; ${refers.join('; ')}`,
-      words: [request, asked.question, ...asked.options].join('\n'),
-      about: termsOf([asked.question, ...asked.options].join(' ')),
+      line: `- ${moment(at, now)} prompt: ${quoteBegin(request, MAX_ANSWER_CHARS)}; asked ${when}: ${asked.line}`,
+      words: `${request}\n${asked.words}`,
+      about: termsOf(asked.words),
     },
   ]
 }
@@ -82,18 +77,39 @@ function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment):
 /** Blocks at the end of a report in which it may ask something. */
 const END_BLOCKS = 8
 
-/** The question with which a report ends, and the options below it; null if it asks nothing. */
+/** The question with which a report ends, and the options below it, one of which may be the question; null if it asks nothing. */
 export function openEnd(report: string): { question: string; options: string[] } | null {
   const blocks = readWords(report).slice(-END_BLOCKS)
-  const at = blocks.findLastIndex(({ kind, text }) => (kind === 'sentence' || kind === 'heading') && isQuestion(text))
-  const after = blocks.slice(at + 1)
-  const question = blocks[at]?.text
+  const last = blocks.at(-1)
   // What follows the question may only be its options.
-  return question === undefined || !after.every(isItem) ? null : { question, options: after.map(({ text }) => text) }
+  const at = blocks.findLastIndex(({ kind }) => kind !== 'item')
+  const options = blocks.slice(at + 1).map(({ text }) => text)
+  const asked = blocks[at]
+  if (asked === undefined || last === undefined) return null
+  const isAsked = isQuestion(asked.text) && (asked.kind === 'sentence' || asked.kind === 'heading')
+  const offers = asked.kind === 'heading' && isQuestion(last.text)
+  return isAsked || offers ? { question: asked.text, options } : null
 }
 
-const isItem = ({ kind }: WordBlock): boolean => kind === 'item'
-const isQuestion = (text: string): boolean => /[?？؟]["'”’)）*_]{0,3}$/.test(text.trimEnd())
+/** What a short request answers: `“Should I:” options: “Remove it” “Replace it”`; null where the report before it asks nothing. */
+export function askedBefore(
+  { request, at }: PastTurn,
+  before: PastTurn | undefined,
+): { line: string; words: string } | null {
+  if (request === null || request.length > MAX_REPLY_CHARS || isQuestion(request) || before?.closing == null)
+    return null
+  // The clocks of a client may differ: an answer comes after its question.
+  const asked = before.closing.at > at ? null : openEnd(before.closing.text)
+  if (asked === null) return null
+  const options = asked.options.slice(0, MAX_OPTIONS).map((option) => quoteBegin(option, MAX_OPTION_CHARS))
+  const line = [
+    quoteBegin(asked.question, MAX_QUESTION_CHARS),
+    ...(options.length === 0 ? [] : ['options:', ...options]),
+  ].join(' ')
+  return { line, words: [asked.question, ...asked.options].join('\n') }
+}
+
+export const isQuestion = (text: string): boolean => /[?？؟]["'”’)）*_]{0,3}$/.test(text.trimEnd())
 
 /** Share of the words of a question that a newer one has, from which on it is the same question. */
 const SAME_QUESTION = 0.6

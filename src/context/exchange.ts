@@ -1,4 +1,5 @@
 /** The last exchange: the request, of a long report its beginning and its end. */
+import { askedBefore } from './choices.ts'
 import { type Moment, moment } from './moment.ts'
 import { quoteBegin, quoteEnds, quoteLines } from './quote.ts'
 import { stepText } from './state.ts'
@@ -18,10 +19,16 @@ export function exchangeLines(turns: readonly PastTurn[], now: Moment): string[]
   const last = turns.find((turn) => turn.request !== null || hasOutcome(turn))
   if (last === undefined) return []
   const before = last.closing === null ? turns.find(({ closing }) => closing !== null) : undefined
-  const request = [...requestLine(last, now), ...doneLine(last, now)]
-  return before === undefined
-    ? [...requestLine(last, now), ...reportOf(last, now), ...doneLine(last, now)]
-    : [...request, 'Before it:', ...requestLine(before, now), ...reportOf(before, now)]
+  if (before !== undefined) {
+    const request = [...requestLine(last, now), ...doneLine(last, now)]
+    return [...request, 'Before it:', ...requestLine(before, now), ...reportOf(before, now)]
+  }
+  const asked = askedBefore(
+    last,
+    turns.find(({ promptNumber }) => promptNumber === last.promptNumber - 1),
+  )
+  const question = asked === null ? [] : [`Agent, before it: ${asked.line}`]
+  return [...question, ...requestLine(last, now), ...reportOf(last, now), ...doneLine(last, now)]
 }
 
 function requestLine({ request, at }: PastTurn, now: Moment): string[] {

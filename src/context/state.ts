@@ -123,12 +123,16 @@ function checkLines(newest: readonly Passage[], at: number, now: Moment): string
     for (const part of parts) known.add(part)
     return isNewest
   })
+  const hasNewRun = runs.some(({ at: ran }) => editedSince(newest, ran).length === 0)
   return runs.slice(0, MAX_CHECKS).flatMap(({ subject, outcome, text, at: ran }) => {
     const telling = tellingLine(text, outcome)
     // Neither the exit code nor the output says how it ended.
     if (outcome === null && telling === '') return []
     const result = outcome === 'ok' ? ' passed' : outcome === 'failed' ? ' failed' : ''
-    const since = editedSince(newest, ran).length === 0 ? '' : ' (edited since)'
+    const isOld = editedSince(newest, ran).length > 0
+    // What passed before the last edit says little beside a newer run.
+    if (isOld && outcome !== 'failed' && hasNewRun) return []
+    const since = isOld ? ' (edited since)' : ''
     return [`${code(commandAlone(subject ?? ''))}${result} at ${momentAfter(ran, at, now)}${since}${telling}`]
   })
 }

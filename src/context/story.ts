@@ -15,7 +15,7 @@ import { CHARS_PER_TOKEN, type Observation } from '../domain/observation.ts'
 import { commitsOf } from '../reading/git.ts'
 import { isSpecific, TermWeights, termsOf } from '../reading/terms.ts'
 import { readWords, type WordBlock } from '../reading/words.ts'
-import type { Choice } from './choices.ts'
+import { type Choice, isQuestion } from './choices.ts'
 import { type PastTurn, requestBegin } from './turns.ts'
 
 export const STORY = {
@@ -87,13 +87,13 @@ const LEAD_STATEMENTS = 3
 type Said = Pick<Statement, 'kind' | 'note' | 'text' | 'isItem' | 'prior'>
 
 /** Everything that can be told of a turn, in its order. */
-function saidIn({ request, notes, closing, earlier, words, steps }: PastTurn): Said[] {
+function saidIn({ request, notes, closing, earlier, words, steps }: PastTurn, isContinued: boolean): Said[] {
   const commits = commitsOf(steps).flatMap(({ title, body }) => [...readWords(title), ...blocksOf(body)])
   const spoken = [
     ...earlier.flatMap((report) => blocksOf(report).map(toSaid('earlier', STORY.earlier))),
     ...(closing === null
       ? words.flatMap(blocksOf).map(toSaid('words', STORY.words))
-      : blocksOf(closing.text).map(toSaid('report', 1))),
+      : reportBlocks(closing.text, isContinued).map(toSaid('report', 1))),
   ]
   return [
     ...blocksOf(request ?? '')
@@ -122,6 +122,15 @@ function noteStatements({ id, title, narrative, facts }: Observation): Said[] {
   return texts
     .map((text, i) => ({ kind: 'report' as const, note: id, text: onOneLine(text), isItem: true, prior: leadPrior(i) }))
     .filter(({ text }) => text !== '')
+}
+
+/** The end of a report says what is open, and questions wait for an answer: the turn after it has overtaken both. */
+function reportBlocks(report: string, isContinued: boolean): WordBlock[] {
+  const blocks = blocksOf(report)
+  if (!isContinued) return blocks
+  const last = blocks.at(-1)?.group
+  const isShort = blocks[0]?.group === last
+  return blocks.filter(({ group, text }) => (isShort || group !== last) && !isQuestion(text))
 }
 
 /** Without headings, which stand before what is below them, and code. */
@@ -213,6 +222,7 @@ function openingsOf(
   { told, head }: StoryOptions,
 ): Map<PastTurn, Opening> {
   const above = told.join('\n')
+  const continued = new Set(turns.map(({ session, promptNumber }) => `${session}\n${promptNumber - 1}`))
   const seen = new Set<string>()
   const asked = new Set<string>()
   const openings = new Map<PastTurn, Opening>()
@@ -223,11 +233,13 @@ function openingsOf(
       seen.add(text)
       return !isKnown
     }
-    const all = saidIn(turn)
+    const all = saidIn(turn, continued.has(`${turn.session}\n${turn.promptNumber}`))
       .filter(isNew)
       .map((said, order) => statement(turn, said, order, ageOf(turn)))
     const isTold = turn.request !== null && above.includes(onOneLine(turn.request))
-    if (all.length === 0 && (isTold || asked.has(requestBegin(turn)))) continue
+    const saysWhat = turn.closing !== null || saysSomething((turn.request ?? '').slice(0, MAX_CHARS))
+    const isTask = saysWhat && !asked.has(requestBegin(turn))
+    if (all.length === 0 && (isTold || !isTask)) continue
     asked.add(requestBegin(turn))
     const lead = isTold ? null : leadOf(all)
     openings.set(turn, {

@@ -175,20 +175,30 @@ export interface GitState {
   pushed: { text: string; at: number } | null
 }
 
+/** With ` -- ` they are about files. */
+const MOVES_HEAD: ReadonlySet<string> = new Set(
+  'checkout switch reset pull merge rebase cherry-pick revert am'.split(' '),
+)
+
 /** What is certain about a repository, from passages newest first. Commands in another directory do not count. */
 export function readGitState(passages: readonly Passage[]): GitState {
   const state: GitState = { branch: null, commit: null, uncommitted: null, pushed: null }
   /** Something newer may have changed the working tree. */
   let isOutdated = false
+  /** Something newer may have left the commit, here or where the command changed its directory to. */
+  let isMoved = false
   for (const { kind, subject, lines, at } of gitRecords(passages)) {
     if (kind === 'commit') {
       const [, hash = null, branch = null] = /^([0-9a-f]{7,40})(?: on (.+))?$/.exec(subject) ?? []
-      state.commit ??= { hash, subject: lines[0] ?? '', at }
+      if (!isMoved) state.commit ??= { hash, subject: lines[0] ?? '', at }
       if (branch !== null) state.branch ??= { name: branch, at }
       isOutdated = true
       continue
     }
     const commands = readCommandLine(subject).commands.filter(({ program }) => program === 'git')
+    const wasMoved = isMoved
+    isMoved ||= commands.some(({ args }) => MOVES_HEAD.has(gitVerb(args)) && !args.includes('--'))
+    isOutdated ||= isMoved
     if (/^cd /.test(subject) || commands.some(({ args }) => args.includes('-C'))) continue
     // The last command of a line is the newest.
     for (const command of commands.toReversed()) {
@@ -196,7 +206,7 @@ export function readGitState(passages: readonly Passage[]): GitState {
       const branch = branchIn(verb, command.args, lines)
       if (branch !== null) state.branch ??= { name: branch, at }
       const head = headIn(verb, command.args, lines)
-      if (head !== null) state.commit ??= { ...head, at }
+      if (head !== null && !wasMoved) state.commit ??= { ...head, at }
       const pushed = verb === 'push' ? pushedLine(lines) : null
       if (pushed !== null) state.pushed ??= { text: pushed, at }
       const isWhole = plainAfter(command.args, verb).length === 0 && isUnfiltered(command, lines)

@@ -75,7 +75,10 @@ class WordReader {
   }
 
   end(): WordBlock[] {
-    if (this.#code !== null) this.#toggleCode()
+    // A fence without its end was the end of one whose beginning is missing: what follows it is text.
+    const lines = this.#code ?? []
+    this.#code = null
+    for (const line of lines) this.read(line)
     this.#endParagraph()
     return this.#blocks
   }
