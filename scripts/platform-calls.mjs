@@ -17,6 +17,7 @@ export const PLATFORM_CALLS = [
       'src/store/sqlite/original-database.ts': 'makes a copy writable: on Windows it clears the read-only bit',
       'src/store/recovery/database-files.ts': 'a database that others could read, not called on Windows',
       'src/transport/daemon-lock.ts': 'the lock file, not called on Windows',
+      'src/setup/install/fast-hook.ts': 'a probe of the fast hook, which is for Linux and macOS only',
     },
   },
   {
@@ -31,6 +32,7 @@ export const PLATFORM_CALLS = [
     pattern: /\b(?:get(?:e?uid|e?gid|groups)\b|set(?:e?uid|e?gid)\()/,
     windows: 'undefined; whatever compares owners is left out',
     files: {
+      'src/lib/own-directory.ts': 'the owner of the data directory; undefined on Windows: not checked',
       'src/hook/worker.ts': 'own files of the fast hook in /dev/shm, which Windows does not have',
       'src/lib/paths.ts': 'the owner of a socket directory in a shared /tmp; Windows has a named pipe instead',
       'src/setup/doctor/storage.ts': 'the owner of the data directory; undefined on Windows: not checked',
