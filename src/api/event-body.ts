@@ -14,7 +14,6 @@ type Fields = Readonly<Record<string, unknown>>
 const NAMES = {
   session: ['session', 'content_session_id', 'contentSessionId', 'session_id', 'sessionId', 'claudeSessionId'],
   id: ['id', 'tool_use_id', 'toolUseId'],
-  transcriptPath: ['transcriptPath', 'transcript_path'],
   promptId: ['promptId', 'prompt_id'],
   text: ['text', 'prompt', 'user_prompt', 'userPrompt'],
   tool: ['tool', 'tool_name', 'toolName'],

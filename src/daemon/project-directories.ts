@@ -9,10 +9,11 @@ import { errorMessage, MemError } from '../lib/errors.ts'
 import { SerialQueue } from '../lib/serial-queue.ts'
 import { withTimeout } from '../lib/timeout.ts'
 import type { DirectoryUpdate, ProjectContents, Store } from '../store/port.ts'
-import { readClaim, readCommitIds } from './git-directory.ts'
+import { readClaim } from './git-directory.ts'
 import { checkedProjectName, type ProjectState } from './project-state.ts'
 import { joinUpdates } from './project-updates.ts'
 import {
+  clonesOf,
   decideRepository,
   decisionNotice,
   questionText,
@@ -20,7 +21,7 @@ import {
   readFacts,
 } from './repository-joins.ts'
 
-/** Longest time for deciding where a directory belongs, in ms: thousands of packed objects may have to be looked up. */
+/** Longest time for deciding where a directory belongs, in ms: it may be on a slow disk. */
 const DECIDE_TIMEOUT_MS = 10_000
 /** Directories of earlier sessions that are looked at when the daemon starts; the others when a session starts in them. */
 const MAX_ADOPTED = 500
@@ -53,8 +54,6 @@ export class ProjectDirectories {
   readonly #state: ProjectState
   /** One decision after the other, so that of two new clones one is the first. They read directories, which may take long. */
   readonly #queue = new SerialQueue()
-  /** Commits as last recorded, by directory, so that a start without a new one writes nothing. */
-  readonly #recorded = new Map<string, string>()
 
   constructor(options: ProjectDirectoriesOptions) {
     this.#options = options
@@ -91,7 +90,8 @@ export class ProjectDirectories {
     told.catch((error: unknown) => {
       this.#options.notice('warn', `it could not be stored that a question was asked: ${errorMessage(error)}`)
     })
-    return questionText(this.#state.pathOf(key), directory.repository)
+    const { repository } = directory
+    return questionText(this.#state.pathOf(key), repository, this.#clonesOf(repository, key))
   }
 
   /** Makes a directory part of the repository that it names, or of the project with this name. Resolves once all is moved. */
@@ -112,11 +112,10 @@ export class ProjectDirectories {
       const moves = staysWith === null ? from : key
       const contents = await this.#store.projectContents(moves)
       const updates = from === into ? [] : joinUpdates(this.#state.settings, moves, into)
-      const directory: DirectoryUpdate = { key, repository: name === null ? claim : null, state: 'linked', told: true }
-      await this.#state.update(updates, [directory])
+      const repository = name === null ? claim : null
+      await this.#state.update(updates, [{ key, repository, state: 'linked', told: true, createdAt: null }])
       return { into, moves, staysWith, moved: from === into ? NOTHING : contents }
     })
-    await this.#recordCommits(key)
     await this.#state.moveMemory([{ from: linked.moves, into: linked.into }])
     return {
       directory: key,
@@ -134,7 +133,7 @@ export class ProjectDirectories {
       const before = this.#state.keyOf(key)
       if (before !== key && travellingIdentity(before) === null)
         throw mergedByHandError(this.#state.pathOf(key), before)
-      const directory: DirectoryUpdate = { key, repository: claim, state: 'apart', told: true }
+      const directory: DirectoryUpdate = { key, repository: claim, state: 'apart', told: true, createdAt: null }
       await this.#state.update(before === key ? [] : [{ key, mergedInto: null }], [directory])
       return before
     })
@@ -153,17 +152,19 @@ export class ProjectDirectories {
     return this.#queue.run(async () => {
       const nothing = { moved: Promise.resolve() }
       if (this.#state.stopped) return nothing
-      const decision = await withTimeout(DECIDE_TIMEOUT_MS, this.#decide(key), null)
-      if (decision === null || this.#state.stopped || !(await this.#apply(key, decision))) return nothing
-      const notice = decisionNotice(this.#state.pathOf(key), decision)
+      const decided = await withTimeout(DECIDE_TIMEOUT_MS, this.#decide(key), null)
+      if (decided === null || this.#state.stopped) return nothing
+      const { decision, createdAt } = decided
+      if (!(await this.#apply(key, decision, createdAt))) return nothing
+      const clones = decision.type === 'ask' ? this.#clonesOf(decision.repository, key) : []
+      const notice = decisionNotice(this.#state.pathOf(key), decision, clones)
       if (notice !== null) this.#options.notice(notice.level, notice.text)
-      await this.#recordCommits(key)
       if (decision.type !== 'join') return nothing
       return { moved: this.#state.moveMemory([{ from: decision.moves, into: this.#state.keyOf(decision.repository) }]) }
     })
   }
 
-  async #decide(key: string): Promise<RepositoryDecision | null> {
+  async #decide(key: string): Promise<{ decision: RepositoryDecision; createdAt: number | null } | null> {
     const question = {
       key,
       directory: this.#state.directories.get(key),
@@ -173,11 +174,12 @@ export class ProjectDirectories {
     }
     const { isShared } = this.#options
     const facts = await readFacts(question, { store: this.#store, keyOf: (of) => this.#state.keyOf(of), isShared })
-    return facts === null ? null : await decideRepository(question, facts)
+    if (facts === null) return null
+    return { decision: await decideRepository(question, facts), createdAt: facts.createdAt }
   }
 
   /** False where the user decided in the meantime. */
-  async #apply(key: string, decision: RepositoryDecision): Promise<boolean> {
+  async #apply(key: string, decision: RepositoryDecision, createdAt: number | null): Promise<boolean> {
     if (decision.type === 'none' || decision.type === 'stay') return true
     const isApplied = await this.#state.queue.run(async () => {
       const before = this.#state.directories.get(key)
@@ -186,13 +188,13 @@ export class ProjectDirectories {
         const { repository, moves } = decision
         const into = this.#state.keyOf(repository)
         const updates = moves === into ? [] : joinUpdates(this.#state.settings, moves, into)
-        await this.#state.update(updates, [{ key, repository, state: 'joined', told: false }])
+        await this.#state.update(updates, [{ key, repository, state: 'joined', told: false, createdAt }])
         return true
       }
       const directory: DirectoryUpdate =
         decision.type === 'ask'
-          ? { key, repository: decision.repository, state: 'unconfirmed', told: false }
-          : { key, repository: null, state: null, told: false }
+          ? { key, repository: decision.repository, state: 'unconfirmed', told: false, createdAt: null }
+          : { key, repository: null, state: null, told: false, createdAt: null }
       await this.#state.update(decision.left === null ? [] : [{ key, mergedInto: null }], [directory])
       return true
     })
@@ -200,17 +202,11 @@ export class ProjectDirectories {
     return isApplied
   }
 
-  /** Commits by which further clones are recognised. */
-  async #recordCommits(key: string): Promise<void> {
-    const directory = this.#state.directories.get(key)
-    const gitDir = projectKeyPath(key)
-    if (directory === undefined || directory.repository === null || gitDir === null) return
-    if (directory.state !== 'joined' && directory.state !== 'linked') return
-    const commits = await withTimeout(DECIDE_TIMEOUT_MS, readCommitIds(gitDir), [])
-    const recorded = `${directory.repository} ${commits.join(' ')}`
-    if (commits.length === 0 || this.#recorded.get(key) === recorded) return
-    await this.#store.recordRepositoryCommits(directory.repository, commits)
-    this.#recorded.set(key, recorded)
+  /** Working trees of the repository that are known besides this one. */
+  #clonesOf(repository: string, key: string): string[] {
+    return clonesOf(repository, key, [...this.#state.directories.values()]).map((other) =>
+      this.#state.pathOf(other.key),
+    )
   }
 
   /** Null: the directory names no repository, or cannot be read. */

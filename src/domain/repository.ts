@@ -144,9 +144,6 @@ export function claimedRepository(config: string): string | null {
   return address === undefined ? null : repositoryKeyOf(address)
 }
 
-/** Id of a commit, in a repository with SHA-1 or SHA-256. */
-export const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
-
 /** The key of a project that the user named: it is the same on every machine where a directory has that name. */
 export function namedProjectKey(name: string): string {
   return `${NAMED_PREFIX}${name}`

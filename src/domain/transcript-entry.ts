@@ -49,7 +49,7 @@ export type TranscriptEntry = TranscriptEntryHead &
     | { kind: 'compact'; trigger: string | null }
     | { kind: 'compact_summary' }
     /** What the client recorded about the session itself. `remote`: address of its repository's remote, at `commit`. */
-    | { kind: 'session_meta'; remote: string | null; commit: string | null; subagentOf: string | null }
+    | { kind: 'session_meta'; remote: string | null; subagentOf: string | null }
   )
 
 /** A line about the messages that wait until the agent is ready; `text` null: which one is not recorded. */

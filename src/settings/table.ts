@@ -128,7 +128,7 @@ export const SETTINGS = {
   ),
   CLAUDE_MEM_CLONES: running.now(
     choice('together', ['together', 'apart']),
-    'Clones of one repository on this machine have one memory (`together`), or each further clone its own (`apart`); what was joined stays joined until `projects split`',
+    'Further clones of a repository get its memory once you link them (`together`), or each has its own, unasked (`apart`); what was joined stays joined until `projects split`',
   ),
   CLAUDE_MEM_WHEN_UNAVAILABLE: observer.now(
     choice('wait', ['wait', 'offline']),

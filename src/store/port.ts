@@ -278,8 +278,7 @@ export type ProjectUpdate = Pick<ProjectSettings, 'key'> & Partial<Omit<ProjectS
 
 /**
  * What is decided about a directory and the repository that it says it is a clone of. `joined`: its memory is the
- * repository's. `unconfirmed`: it has no commit in common with the repository, and the user was asked. `linked`, `apart`: the
- * user decided.
+ * repository's. `unconfirmed`: it only names the repository, and the user is asked. `linked`, `apart`: the user decided.
  */
 export type DirectoryState = 'joined' | 'unconfirmed' | 'linked' | 'apart'
 
@@ -292,6 +291,8 @@ export interface DirectoryRow {
   state: DirectoryState
   /** A session has shown the question to the user. */
   told: boolean
+  /** When its git directory was created, if it joined by itself; null: unknown, or not asked. */
+  createdAt: number | null
 }
 
 /** `state` null: nothing is decided any more. */

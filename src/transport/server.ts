@@ -180,7 +180,6 @@ export class DaemonServer {
 
   async close(): Promise<void> {
     this.#subscriptions.close()
-    if (this.#port !== null) this.#passViewersOn(this.#port)
     for (const socket of this.#sockets.clients) socket.close(1001, 'the daemon stops')
     const closed = [this.#local, this.#tcp]
       .filter((server) => server.listening)
@@ -209,7 +208,6 @@ export class DaemonServer {
       )
     }
     this.#port = portOf(this.#tcp)
-    this.#viewer.tokens.takeOver(paths.viewers, this.#port)
     writeFileSync(paths.port, `${JSON.stringify({ port: this.#port, pid: process.pid })}\n`, { mode: 0o600 })
   }
 
@@ -362,15 +360,6 @@ export class DaemonServer {
   #disconnect(viewer: string): void {
     for (const connection of this.#connections) {
       if (connection.viewer === viewer) connection.client.close(CLOSE_ACCESS_ENDED, 'access ended')
-    }
-  }
-
-  #passViewersOn(port: number): void {
-    const { paths, log } = this.#options
-    try {
-      this.#viewer.tokens.passOn(paths.viewers, port)
-    } catch (error) {
-      log('warn', `open viewer pages will need a new link: ${errorMessage(error)}`, { error })
     }
   }
 }

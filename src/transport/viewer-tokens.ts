@@ -1,16 +1,13 @@
 /**
- * The tokens of viewer pages. A token is worth something only to the daemon that issued it: it is kept in memory, ends 12
- * hours after its last use or when it is revoked, and a daemon that stops passes it on only to a daemon that starts soon
- * after it on the same port. If another program takes the port in between, and the user loads a page from there, that
- * program can read the token of the tab; the next daemon is then on another port, where the token is not accepted.
+ * The tokens of viewer pages. A token is worth something only to the daemon that issued it: it is kept in memory, and ends 12
+ * hours after its last use, when it is revoked, and with the daemon. No daemon accepts the token of an earlier one: if
+ * another program had the port in between, and the user loaded a page from there, that program could read the token of the
+ * tab.
  *
  * A page sends its token only after the daemon has proved that it knows it: see viewer-proof.ts.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
-import * as z from 'zod'
 import type { ViewerInfo } from '../api/operation.ts'
-import { moveFileSync, readTextFile, writeFileDurably } from '../lib/files.ts'
 import { tokenMatches } from './access.ts'
 import { computeProof, deriveProofKey, parseViewerToken } from './viewer-proof.ts'
 
@@ -18,22 +15,17 @@ import { computeProof, deriveProofKey, parseViewerToken } from './viewer-proof.t
 const IDLE_MS = 12 * 60 * 60 * 1_000
 /** More pages than anyone has open; the one that was not used for the longest time is dropped first. */
 const MAX_VIEWERS = 20
-/** How long after its end a daemon's tokens are passed on, in ms: time for a handover with a migration. */
-const HANDOVER_MS = 120_000
 const ID_BYTES = 6
 const SECRET_BYTES = 32
 
 /** Neither field reveals the token. */
-const viewerSchema = z.object({
-  id: z.string(),
-  tokenHash: z.string(),
-  proofKey: z.string(),
-  createdAt: z.number(),
-  usedAt: z.number(),
-})
-type Viewer = z.output<typeof viewerSchema>
-
-const handoverSchema = z.object({ port: z.int(), at: z.number(), viewers: z.array(viewerSchema).max(MAX_VIEWERS) })
+interface Viewer {
+  id: string
+  tokenHash: string
+  proofKey: string
+  createdAt: number
+  usedAt: number
+}
 
 export class ViewerTokens {
   readonly #now: () => number
@@ -94,25 +86,6 @@ export class ViewerTokens {
     return ids.length
   }
 
-  /** For the next daemon; only its owner can read the file. */
-  passOn(file: string, port: number): void {
-    const viewers = this.#byUse()
-    if (viewers.length === 0) return
-    const temporary = `${file}.${process.pid}`
-    writeFileDurably(temporary, JSON.stringify({ port, at: this.#now(), viewers }), 'w')
-    moveFileSync(temporary, file)
-  }
-
-  /** Takes what the previous daemon passed on. The file is used once, whatever it contains. */
-  takeOver(file: string, port: number): void {
-    const text = readTextFile(file)
-    rmSync(file, { force: true })
-    const given = text === undefined ? null : parseHandover(text)
-    const ageMs = given === null ? 0 : this.#now() - given.at
-    if (given === null || given.port !== port || ageMs < 0 || ageMs > HANDOVER_MS) return
-    for (const viewer of given.viewers) this.#viewers.set(viewer.id, viewer)
-  }
-
   #find(id: string): Viewer | null {
     const viewer = this.#viewers.get(id)
     if (viewer === undefined || !this.#isExpired(viewer)) return viewer ?? null
@@ -133,12 +106,4 @@ export class ViewerTokens {
 
 function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
-}
-
-function parseHandover(text: string): z.output<typeof handoverSchema> | null {
-  try {
-    return handoverSchema.parse(JSON.parse(text))
-  } catch {
-    return null
-  }
 }

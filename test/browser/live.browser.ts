@@ -6,8 +6,8 @@ import { type OpenPage, ViewerFixture } from './viewer-fixture.ts'
 
 let fixture: ViewerFixture
 const open: OpenPage[] = []
-/** Errors that Chromium logs while the daemon is down. */
-const CONNECTION_ERRORS = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|WebSocket connection to .* failed/
+/** Errors that Chromium logs while the daemon is down, and when the next one refuses the page's access. */
+const CONNECTION_ERRORS = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|WebSocket connection to .* failed|status of 401/
 
 beforeAll(async () => {
   fixture = await ViewerFixture.start({ CLAUDE_MEM_PROVIDER: 'offline' })
@@ -73,19 +73,21 @@ describe('viewer.live', () => {
     expect(errors).toEqual([])
   })
 
-  test('after a restart of the daemon no row is missing or duplicated', async () => {
+  test('after a restart of the daemon the page needs a new link, and no row is missing or duplicated', async () => {
     const { page, errors } = await watch('#/memory')
     const before = turnOf()
     await fixture.runHooks(userPrompt(before, 'Before the storm'), stop(before, 'Nothing done.'))
     await page.locator('[data-testid=memory-row][data-kind=summary]', { hasText: 'Before the storm' }).waitFor()
     const { pid } = await fixture.daemon.status()
-    // A daemon that stops passes the access of open pages on to the next one.
     process.kill(pid, 'SIGTERM')
     await page.locator('[data-testid=connection][data-state=stale]').waitFor()
     // The hook cannot connect: it spools the event and starts a daemon.
     const during = turnOf()
     await fixture.runHooks(userPrompt(during, 'During the storm'), ...work(during, 'anchor'), stop(during, 'Anchored.'))
+    await page.getByText('This page needs a personal link').waitFor()
+    await page.goto(await fixture.link())
     await fixture.waitUntilLive(page)
+    await fixture.goTo(page, '#/memory')
     const after = turnOf()
     await fixture.runHooks(userPrompt(after, 'After the storm'), stop(after, 'Calm.'))
     for (const text of ['Before the storm', 'During the storm', 'After the storm']) {

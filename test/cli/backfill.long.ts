@@ -143,15 +143,14 @@ describe('backfill', () => {
     expect((await run('backfill', '--since', 'soon')).stderr).toContain('--since "soon" is not a date')
   })
 
-  it('files sessions of worktrees that are gone with their clone, and not with a directory that only claims to be one', async () => {
+  it('files sessions of worktrees that are gone under their repository, which a directory joins by the user’s word', async () => {
     const clone = (name: string) => {
       const directory = repository(past.work(name))
       git(directory, 'remote', 'add', 'origin', 'https://github.com/acme/shop.git')
       return directory
     }
-    const commit = git(clone('shop'), 'rev-parse', 'HEAD').trim()
-    clone('archive')
-    const remote = { repository_url: 'git@github.com:acme/shop.git', commit_hash: commit }
+    for (const name of ['shop', 'archive']) clone(name)
+    const remote = { repository_url: 'git@github.com:acme/shop.git' }
     const rollout = (session: string, meta: object) => {
       const line = (type: string, payload: object) =>
         JSON.stringify({ timestamp: new Date(ago(1)).toISOString(), type, payload })
@@ -168,9 +167,19 @@ describe('backfill', () => {
     const { stdout } = await run('backfill', ...files)
     expect(stdout).toMatch(/^✓ 2 sessions read: 6 tool uses.*\n\nproject +sessions .*\n(?:shop|archive) +1 /)
     expect(stdout).toContain(`  skipped: subagent's thread of one: ${thread}`)
-    const { projects } = await json('projects')
-    expect(projects.map(({ key, sessions }: { key: string; sessions: number }) => [key, sessions]).sort()).toEqual([
-      [`git:${join(past.work('archive'), '.git')}`, 1],
+    const sessionsByKey = async () => {
+      const { projects } = await json('projects')
+      return projects.map(({ key, sessions }: { key: string; sessions: number }) => [key, sessions]).sort()
+    }
+    const [archive, shop] = ['archive', 'shop'].map((name) => `git:${join(past.work(name), '.git')}`)
+    expect(await sessionsByKey()).toEqual([
+      [archive, 1],
+      [shop, 1],
+      ['repo:github.com/acme/shop', 2],
+    ])
+    await run('projects', 'link', past.work('shop'))
+    expect(await sessionsByKey()).toEqual([
+      [archive, 1],
       ['repo:github.com/acme/shop', 3],
     ])
   })

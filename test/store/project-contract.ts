@@ -54,7 +54,13 @@ export function projectContract(current: () => Store, committed: Committed): voi
     })
 
     test('directories.areChangedInTheTransactionOfTheSettings', async () => {
-      const directory = { key: OLD.key, repository: 'repo:host/shop', state: 'joined', told: false } as const
+      const directory = {
+        key: OLD.key,
+        repository: 'repo:host/shop',
+        state: 'joined',
+        told: false,
+        createdAt: 17,
+      } as const
       await current().updateProjects([{ key: OLD.key, mergedInto: 'repo:host/shop' }], NOW, [directory])
       expect(await current().projectDirectories()).toEqual([directory])
       const bad = { ...directory, state: 'nonsense' as 'joined' }
@@ -64,19 +70,6 @@ export function projectContract(current: () => Store, committed: Committed): voi
       expect(await current().projectDirectories()).toEqual([{ ...directory, state: 'unconfirmed', told: true }])
       await current().updateProjects([], NOW, [{ ...directory, state: null }])
       expect(await current().projectDirectories()).toEqual([])
-    })
-
-    test('commits.ofARepositoryAreBounded_theNewestStay', async () => {
-      const ids = Array.from({ length: 300 }, (_, i) => i.toString(16).padStart(40, '0'))
-      await current().recordRepositoryCommits('repo:host/other', ids.slice(0, 1))
-      await current().recordRepositoryCommits('repo:host/shop', ids.slice(0, 150))
-      await current().recordRepositoryCommits('repo:host/shop', ids.slice(149))
-      const kept = await current().repositoryCommits('repo:host/shop')
-      expect(kept).toHaveLength(200)
-      expect(kept.slice(0, 151)).toEqual(ids.slice(149))
-      await current().recordRepositoryCommits('repo:host/shop', ids.slice(160, 161))
-      expect((await current().repositoryCommits('repo:host/shop'))[0]).toBe(ids[160])
-      expect(await current().repositoryCommits('repo:host/other')).toEqual(ids.slice(0, 1))
     })
 
     test('name.ofARepositoryIsTheLastPartOfItsPath', async () => {

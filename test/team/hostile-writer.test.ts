@@ -115,7 +115,7 @@ test("impersonation: no spelling of a name makes a record another member's own",
   for (const line of start()
     .split('\n')
     .filter((one) => one.includes(ORDER))) {
-    expect(line).toMatch(new RegExp(`“[^”]*${ORDER}[^”]*” \\(by ${mallory.role}, `))
+    expect(line).toMatch(new RegExp(`^- #\\d+ member “${mallory.role}”: “[^”]*${ORDER}[^”]*” \\(`))
   }
   expect(start()).toContain(ORDER)
 })
@@ -125,7 +125,7 @@ test('a name that is an order is shown in quotation marks', async () => {
   await database.sql('SELECT claude_mem.set_member($1)', [ORDER], mallory.url)
   await write('observation', observationRecord('a note', { createdAt: NOW }).body, ORDER)
   await receive()
-  expect(start()).toContain(`(by “${ORDER}”, `)
+  expect(start()).toContain(`member “${ORDER}”: “a note” (`)
 })
 
 test("a name of the project is not the first line of another member's session", async () => {
@@ -135,7 +135,7 @@ test("a name of the project is not the first line of another member's session", 
   expect(await write('project', { name: `${ORDER}\u2028now`, version: 1_000 })).toContain('no name for a project')
   await receive()
   expect(start()).toBe(before)
-  expect(before).toContain('# shop: ')
+  expect(before).toContain('# `shop`: ')
 })
 
 test('a summary, a link, a pin and a state change nothing of another member', async () => {
@@ -169,6 +169,6 @@ test('a summary, a link, a pin and a state change nothing of another member', as
   expect(current).toContain('Tokens live 15 minutes')
   const ofAnn = store.summaries({ session: 's' }).filter(({ author }) => author === null)
   expect(ofAnn).toMatchObject([{ completed: 'what Ann did', whole: true }])
-  const isAbove = (line: string) => !line.includes('(by ') && !line.startsWith('## Noted by others') && line !== ''
+  const isAbove = (line: string) => !line.includes(' member “') && !line.startsWith('## Noted by others') && line !== ''
   expect(start().split('\n').filter(isAbove)).toEqual(before.split('\n').filter(isAbove))
 })

@@ -1,7 +1,12 @@
 /** REST bodies in our shape, in that of hook payloads, and in that of the original claude-mem; addresses without a body. */
-import { readFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { projectOfDirectory } from '../../src/domain/project.ts'
+import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
+import { TranscriptLines } from '../support/transcript-lines.ts'
 import { type Served, served } from './served.ts'
 
 let s: Served
@@ -29,6 +34,45 @@ const waiting = async (session: string) => {
   const { event } = (await s.h.store.eventView(message?.eventId ?? '', session)) ?? {}
   return event?.payload
 }
+
+describe('the token of REST does not make the daemon read a transcript', () => {
+  const turnEnd = () => {
+    const file = join(s.directory, 'transcript.jsonl')
+    const lines = new TranscriptLines({ session: 'theirs' }).prompt('Why?').says('Only the client knows this.')
+    writeFileSync(file, lines.tool('Bash', { command: 'ls' }, 'a.ts').says('Done.').text)
+    return { session: 'theirs', cwd: s.directory, transcript_path: file, lastMessage: 'Done.' }
+  }
+  const stored = async (id: string) => (await s.h.store.eventView(id, 'theirs'))?.event
+
+  test('in a body', async () => {
+    const { body } = await post('/api/sessions/summarize', { ...turnEnd(), id: 'end' })
+    expect(body).toMatchObject({ accepted: true, duplicate: false })
+    expect((await stored('end'))?.payload).toMatchObject({ kind: 'turn_end', words: [], lastMessage: 'Done.' })
+    expect((await s.h.store.session('theirs'))?.transcriptPath).toBeNull()
+  })
+
+  test('over a WebSocket on the port', async () => {
+    const { transcript_path: transcriptPath, ...end } = turnEnd()
+    const own = {
+      id: 'end',
+      at: Date.now(),
+      client: 'x',
+      kind: 'turn_end',
+      promptId: null,
+      agent: null,
+      error: null,
+      words: [],
+    }
+    const event = { ...own, ...end, transcriptPath, project: projectOfDirectory(s.directory) }
+    const socket = new WebSocket(`ws://127.0.0.1:${s.port}/`, { headers: { authorization: `Bearer ${s.token}` } })
+    await once(socket, 'open')
+    const answer = once(socket, 'message')
+    socket.send(JSON.stringify({ v: PROTOCOL_VERSION, id: '1', type: 'event', event, token: s.token }))
+    expect(JSON.parse(String((await answer)[0]))).toMatchObject({ type: 'ack', duplicate: false })
+    socket.close()
+    expect((await stored('end'))?.payload).toMatchObject({ kind: 'turn_end', words: [] })
+  })
+})
 
 describe('event bodies', () => {
   test('the shapes of the original: a prompt, a tool use, the end of a turn', async () => {

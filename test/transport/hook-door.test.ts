@@ -72,7 +72,7 @@ describe('on the local socket', () => {
 
   it('a payload that is ignored gets the answer of an ignored payload, and the seed', async () => {
     const text = '{"continue":true,"suppressOutput":true}\n1-2-3\n'
-    expect(await send({}, '{"hook_event_name":"Stop"}')).toEqual({ status: 200, text })
+    expect(await send({}, '{"hook_event_name":"Stop","cwd":"/work"}')).toEqual({ status: 200, text })
     expect(await sessions()).toEqual([])
   })
 

@@ -5,7 +5,7 @@ import { FILE_PARTS, FILES_ACTIONS, workingTreeAt, workingTreeOfKey } from '../.
 import { projectViews } from '../../daemon/project-views.ts'
 import { CONTEXT_PARTS } from '../../domain/context-parts.ts'
 import { findProject, type Project } from '../../domain/project.ts'
-import { COMMIT_ID, travellingIdentity } from '../../domain/repository.ts'
+import { travellingIdentity } from '../../domain/repository.ts'
 import { MemError } from '../../lib/errors.ts'
 import { SETTINGS } from '../../settings/settings.ts'
 import type { StoreReader } from '../../store/port.ts'
@@ -28,10 +28,6 @@ export type ContextOverrides = z.output<z.ZodObject<typeof contextOverrides>>
 function withinRule({ min, max }: { min: number; max: number }) {
   return z.int().min(min).max(max).exactOptional()
 }
-
-const commitId = z.string().regex(COMMIT_ID)
-/** Commits per request. */
-const MAX_COMMITS = 100
 
 const filesInput = z.object({
   action: z.enum(FILES_ACTIONS),
@@ -98,18 +94,6 @@ export const projectOperations = {
     answerType: 'project_split_off',
     answerDescription: '`report`',
     handle: async ({ projects }, { directory }) => ({ report: await projects.directories.split(directory) }),
-  }),
-
-  repository_commits: daemonOperation({
-    about: 'Records commits that a repository has: a directory that names it and has one of them shares its memory.',
-    doors: LOCAL_ONLY,
-    input: z.object({ repository: projectName.describe('Its key'), commits: z.array(commitId).max(MAX_COMMITS) }),
-    answerType: 'done',
-    answerDescription: '`affected`: commits',
-    handle: async ({ store }, { repository, commits }) => {
-      await store.recordRepositoryCommits(repository, commits)
-      return { affected: commits.length }
-    },
   }),
 
   files: daemonOperation({

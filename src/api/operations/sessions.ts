@@ -77,7 +77,9 @@ export const sessionOperations = {
     answerType: 'ack',
     answerDescription:
       '`duplicate`, `version`, `queue`: messages of all sessions that wait for the observer, `skipped` with the reason if nothing was kept, and, for a session start or a prompt, `context` and `message` where there is one',
-    handle: async ({ events, supervisor }, { event, startContext }) => {
+    handle: async ({ events, supervisor }, { event: given, startContext }, { door }) => {
+      // The daemon reads the transcript that an event names: only who could read it, too, may name one.
+      const event = door === 'local' ? given : { ...given, transcriptPath: null }
       const { duplicate, skipped, context, message } = await events.accept(event, startContext)
       return {
         duplicate,

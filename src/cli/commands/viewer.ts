@@ -21,7 +21,7 @@ export const viewerCommand = defineCommand({
   about:
     'Opens the viewer in your browser, and starts the daemon if it is not running. The page comes from the daemon on this ' +
     'machine and loads nothing from elsewhere. The link works once and for two minutes; the page then has access until it ' +
-    'was not used for 12 hours, its tab is closed or the daemon ends (a restart or an update keeps it). Without a browser, ' +
+    'was not used for 12 hours, its tab is closed or the daemon ends, also in a restart or an update. Without a browser, ' +
     'or with --print, the link is printed.',
   examples: [
     ['claude-mem viewer', 'in your browser'],

@@ -101,9 +101,9 @@ const PLANS: readonly TablePlan[] = [
     table: 'project_directories',
     label: 'directories of projects',
     conflict: sql`ON CONFLICT (key) DO UPDATE SET repository = excluded.repository, state = excluded.state,
-      told = excluded.told, at = excluded.at WHERE excluded.at > project_directories.at`,
+      told = excluded.told, created_at = excluded.created_at, at = excluded.at
+      WHERE excluded.at > project_directories.at`,
   },
-  { table: 'repository_commits', label: 'commits of repositories' },
   // Before the outbox: what the triggers would put into it comes from there.
   {
     table: 'shared_projects',

@@ -44,7 +44,6 @@ import { type OpenOptions, openDatabase } from './open.ts'
 import { addPassages, selectClosingWords } from './passages.ts'
 import { moveMergedRows, updateProjects } from './projects.ts'
 import { readOperations } from './reader.ts'
-import { recordCommits, selectCommits } from './repositories.ts'
 import { applyRetention } from './retention.ts'
 import {
   acceptForQuarantined,
@@ -104,8 +103,6 @@ const daemonOperations = {
   nextSeq,
   updateProjects,
   moveMergedRows,
-  repositoryCommits: selectCommits,
-  recordRepositoryCommits: recordCommits,
   shownObservations: selectShown,
   markShown: insertShown,
   clearShown: deleteShown,

@@ -71,13 +71,10 @@ async function backfillSession(
   { client, settings, onProgress }: BackfillOptions,
   aborted: AbortController,
 ): Promise<void> {
-  const { session, file, forgotten, client: clientName, project, cwd, repository, commit } = planned
+  const { session, file, forgotten, client: clientName, project, cwd } = planned
   let toolUses = 0
   try {
     if (forgotten) await client.call('revive_sessions', { sessions: [session] })
-    // By this a clone that is used later is recognised as one of the repository.
-    if (commit !== null && project.key === repository?.key)
-      await client.call('repository_commits', { repository: project.key, commits: [commit] })
     const sent = await sendSession({
       client,
       clientName,

@@ -6,7 +6,7 @@
 import { basename } from 'node:path'
 import { isCountedId, transcriptEndId } from '../../domain/event.ts'
 import { MAX_ID_CHARS } from '../../domain/event-names.ts'
-import { COMMIT_ID, repositoryKeyOf } from '../../domain/repository.ts'
+import { repositoryKeyOf } from '../../domain/repository.ts'
 import type { TranscriptEntry } from '../../domain/transcript-entry.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { dropOldest, entryLineId, MAX_OPEN_CALLS } from '../transcripts/index.ts'
@@ -19,8 +19,6 @@ interface TalliedSession extends SessionPlaces {
   /** Whose transcript it is, as in `--client`. */
   client: string
   file: string
-  /** Of the repository when the session began, where the client recorded it. */
-  commit: string | null
   /** Epoch ms of its first and last line. */
   from: number
   to: number
@@ -152,7 +150,6 @@ class SessionTally {
   readonly #open = new Map<string, string>()
   readonly #directories = new Map<string, number>()
   #repository: SessionPlaces['repository'] = null
-  #commit: string | null = null
   #subagentOf: string | null = null
   #isMain = false
   #from: number | null = null
@@ -178,7 +175,6 @@ class SessionTally {
     if (entry.kind === 'session_meta') {
       const key = entry.remote === null ? null : repositoryKeyOf(entry.remote)
       this.#repository = key === null || entry.cwd === null ? null : { key, directory: entry.cwd }
-      this.#commit = COMMIT_ID.test(entry.commit ?? '') ? entry.commit : null
       this.#subagentOf = entry.subagentOf
     } else if (!entry.sidechain) {
       this.#isMain = true
@@ -225,7 +221,6 @@ class SessionTally {
       file: this.#file,
       directories: this.#directories,
       repository: this.#repository,
-      commit: this.#commit,
       from: this.#from,
       to: this.#to,
       prompts: this.#prompts,

@@ -94,7 +94,6 @@ class CodexLines {
       ...headOf(session),
       kind: 'session_meta',
       remote: nonEmptyString(git.repository_url),
-      commit: nonEmptyString(git.commit_hash),
       subagentOf: this.#isSubagent ? (nonEmptyString(meta.parent_thread_id) ?? session) : null,
     }
   }

@@ -1,5 +1,5 @@
 /** Which directories are one project: real repositories, sessions that start in them. */
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { projectViews } from '../../../src/daemon/project-views.ts'
@@ -55,11 +55,17 @@ function withRemote(name: string, address = URL): string {
   git(directory, 'remote', 'add', 'origin', address)
   return directory
 }
-/** A clone over the network would have that address. */
-function cloneOf(directory: string, name: string, ...options: string[]): string {
-  git(s.directory, 'clone', '--quiet', ...options, `file://${directory}`, name)
+/** A clone over the network would have that address. It is a project of its own until the user links it. */
+function cloneOf(directory: string, name: string): string {
+  git(s.directory, 'clone', '--quiet', `file://${directory}`, name)
   git(at(name), 'remote', 'set-url', 'origin', URL)
   return at(name)
+}
+/** A further clone, by the user's word. */
+async function linkedClone(directory: string, name: string): Promise<string> {
+  const clone = cloneOf(directory, name)
+  await s.client.call('project_link', { directory: keyAt(name), name: null })
+  return clone
 }
 const commit = (directory: string, message = 'more') =>
   git(directory, 'commit', '--quiet', '--allow-empty', '-m', message)
@@ -126,35 +132,23 @@ describe('the first directory of a repository', () => {
 })
 
 describe('a further clone', () => {
-  test('has one memory with the first, from its first session on', async () => {
+  test('has one memory with the first once the user says that it is one', async () => {
     const shop = withRemote('shop')
     await session(shop)
     const clone = cloneOf(shop, 'clone')
-    commit(clone)
-    expect((await session(clone, 'pay')).context).toContain('login.ts')
+    expect((await session(clone, 'pay')).message).toContain(`claude-mem projects link ${clone}`)
+    await s.client.call('project_link', { directory: keyAt('clone'), name: null })
+    expect((await session(clone)).context).toContain('login.ts')
     expect((await session(shop)).context).toContain('pay.ts')
-    expect(await projects()).toEqual([{ key: SHOP, name: 'shop', sessions: 3 }])
-    expect(s.notices).toEqual([
-      `${clone} is another clone of github.com/acme/shop: all its clones have one memory; to keep it apart: claude-mem projects split ${clone}`,
-    ])
+    expect(await projects()).toEqual([{ key: SHOP, name: 'shop', sessions: 4 }])
     const [view] = await projectViews(s.h.store)
     expect(view?.places.sort()).toEqual([clone, shop].sort())
-  })
-
-  test('is recognised where it is older than the first one', async () => {
-    const origin = repository(at('origin'))
-    const old = cloneOf(origin, 'old')
-    for (let i = 0; i < 3; i++) commit(origin, `later ${i}`)
-    const newer = cloneOf(origin, 'newer')
-    await session(newer)
-    await session(old)
-    expect(await projects()).toEqual([{ key: SHOP, name: 'shop', sessions: 2 }])
   })
 
   test('is found by its directory, wherever a project is', async () => {
     const shop = withRemote('shop')
     await session(shop)
-    await session(cloneOf(shop, 'clone'))
+    await session(await linkedClone(shop, 'clone'))
     for (const key of [keyAt('shop'), keyAt('clone'), SHOP, 'shop']) {
       expect((await s.client.call('context', { project: key })).context, key).toContain('login.ts')
       const { sessions: found } = await s.client.call('sessions', { project: key })
@@ -172,11 +166,49 @@ describe('a further clone', () => {
     const shop = withRemote('shop')
     await session(shop)
     const clone = cloneOf(shop, 'clone')
-    expect((await session(clone)).context).toBe('')
+    expect(await session(clone)).toMatchObject({ context: '', message: expect.not.stringContaining('projects link') })
     expect((await projects()).map(({ key }) => key).sort()).toEqual([keyAt('clone'), SHOP].sort())
     together = true
-    expect((await session(clone)).context).toContain('login.ts')
-    expect(await projects()).toEqual([{ key: SHOP, name: 'shop', sessions: 3 }])
+    expect((await session(clone)).message).toContain('projects link')
+  })
+})
+
+/** What an archive can contain: the remote, and every commit, ref and log of the clone, which anybody can fetch. */
+function archiveOf(shop: string, name: string): string {
+  const evil = withRemote(name)
+  git(evil, 'fetch', '--quiet', `file://${shop}`, '+HEAD:refs/remotes/origin/main')
+  git(evil, 'reset', '--quiet', '--hard', 'refs/remotes/origin/main')
+  git(evil, 'pack-refs', '--all')
+  return evil
+}
+
+describe('an archive with the remote and the commits of a clone', () => {
+  test('neither reads nor writes the memory of the clone', async () => {
+    const shop = withRemote('shop')
+    await session(shop)
+    const evil = archiveOf(shop, 'evil')
+    expect(await session(evil, 'evil')).toMatchObject({
+      context: '',
+      message: expect.stringContaining('claude-mem projects link'),
+    })
+    expect((await session(shop)).context).not.toContain('evil.ts')
+    expect(await states()).toEqual({ [keyAt('shop')]: 'joined', [keyAt('evil')]: 'unconfirmed' })
+  })
+
+  test('gets nothing at the path of a clone that was deleted', async () => {
+    const shop = withRemote('shop')
+    await session(shop)
+    const evil = archiveOf(shop, 'evil')
+    rmSync(shop, { recursive: true })
+    renameSync(evil, shop)
+    expect(await session(shop, 'evil')).toMatchObject({
+      context: '',
+      message: expect.stringContaining('claude-mem projects link'),
+    })
+    expect((await projects()).map(({ key, sessions: count }) => [key, count])).toEqual([
+      [keyAt('shop'), 1],
+      [SHOP, 1],
+    ])
   })
 })
 
@@ -187,7 +219,7 @@ describe('a directory that merely claims a remote', () => {
     const started = await session(evil, 'evil')
     expect(started.context).toBe('')
     expect(started.message).toBe(
-      `${evil} names github.com/acme/shop as its remote, but has no commit in common with the clone known here, so it does not get its memory. Is it a clone? claude-mem projects link ${evil}; if not: claude-mem projects split ${evil}`,
+      `${evil} names github.com/acme/shop as its remote, as ${at('shop')} does, which alone does not give it the memory of that repository. Is it a clone of yours? claude-mem projects link ${evil}; if not: claude-mem projects split ${evil}`,
     )
     expect(s.notices).toEqual([started.message])
     expect((await session(evil)).message).not.toContain('projects link')
@@ -218,30 +250,6 @@ describe('a directory that merely claims a remote', () => {
     expect(s.notices).toHaveLength(2)
   })
 
-  test('gets nothing by borrowing the objects of the clone that it found', async () => {
-    const shop = withRemote('shop')
-    await session(shop)
-    const evil = withRemote('evil')
-    mkdirSync(join(evil, '.git', 'objects', 'info'), { recursive: true })
-    writeFileSync(join(evil, '.git', 'objects', 'info', 'alternates'), `${join(shop, '.git', 'objects')}\n`)
-    git(evil, 'update-ref', 'refs/heads/stolen', git(shop, 'rev-parse', 'HEAD').trim())
-    expect((await session(evil)).context).toBe('')
-    expect(await states()).toMatchObject({ [keyAt('evil')]: 'unconfirmed' })
-  })
-
-  test('joins by itself once it has a commit: a shallow clone that was completed', async () => {
-    const origin = repository(at('origin'))
-    const shop = cloneOf(origin, 'shop')
-    await session(shop)
-    commit(origin, 'second')
-    commit(origin, 'third')
-    const shallow = cloneOf(origin, 'shallow', '--depth', '1')
-    expect((await session(shallow)).message).toContain('claude-mem projects link')
-    git(shallow, 'fetch', '--quiet', '--unshallow', `file://${origin}`)
-    expect((await session(shallow)).context).toContain('login.ts')
-    expect(await projects()).toEqual([{ key: SHOP, name: 'shop', sessions: 3 }])
-  })
-
   test('is linked when the user says that it is a clone', async () => {
     await session(withRemote('shop'))
     const other = withRemote('other')
@@ -258,7 +266,7 @@ describe('a directory that merely claims a remote', () => {
   test('is kept apart for good when the user says so', async () => {
     const shop = withRemote('shop')
     await session(shop)
-    const clone = cloneOf(shop, 'clone', '--depth', '1')
+    const clone = await linkedClone(shop, 'clone')
     await session(clone)
     const { report } = await s.client.call('project_split', { directory: keyAt('clone') })
     expect(report).toMatchObject({ project: { key: keyAt('clone') }, stays: { key: SHOP, name: 'shop' } })
@@ -320,23 +328,22 @@ describe('a remote that changes', () => {
     expect(await projects()).toEqual([{ key: FORK, name: 'shop', sessions: 2 }])
     expect(s.notices).toEqual([`the remote of ${shop} is now github.com/me/shop: its memory moved along`])
     // A clone that still has the old address.
-    await session(cloneOf(shop, 'late'))
+    await session(await linkedClone(shop, 'late'))
     expect(await projects()).toEqual([{ key: FORK, name: 'shop', sessions: 3 }])
   })
 
   test('leaves what was learned where other clones are', async () => {
     const shop = withRemote('shop')
     await session(shop)
-    const clone = cloneOf(shop, 'clone')
-    await session(clone)
-    git(clone, 'remote', 'set-url', 'origin', FORK_URL)
-    expect((await session(clone)).context).toBe('')
+    await session(await linkedClone(shop, 'clone'))
+    git(shop, 'remote', 'set-url', 'origin', FORK_URL)
+    expect((await session(shop)).context).toBe('')
     expect(await projects()).toEqual([
       { key: FORK, name: 'shop', sessions: 1 },
       { key: SHOP, name: 'shop', sessions: 2 },
     ])
     expect(s.notices.at(-1)).toBe(
-      `${clone} belongs to github.com/me/shop now; what was learned before stays with github.com/acme/shop`,
+      `${shop} belongs to github.com/me/shop now; what was learned before stays with github.com/acme/shop`,
     )
   })
 
@@ -349,7 +356,7 @@ describe('a remote that changes', () => {
     expect((await projects()).map(({ key }) => key)).toEqual([FORK, SHOP])
   })
 
-  test('to a repository of which it has no commit changes nothing, and the user is told', async () => {
+  test('to a repository whose memory exists changes nothing, and the user is told', async () => {
     const shop = withRemote('shop')
     await session(shop)
     await session(withRemote('fork', FORK_URL))
@@ -392,7 +399,7 @@ describe('another repository at the path of a clone', () => {
       [SHOP, 1],
     ])
     expect(s.notices).toEqual([
-      `${shop} has no commit of github.com/acme/shop any more: it is a project of its own now`,
+      `${shop} is another repository than the clone of github.com/acme/shop that was there: it is a project of its own now`,
     ])
   })
 
@@ -404,15 +411,14 @@ describe('another repository at the path of a clone', () => {
     expect(await session(shop)).toMatchObject({ context: '', message: expect.stringContaining('projects link') })
   })
 
-  test('is the same where it was cloned again', async () => {
-    const origin = repository(at('origin'))
-    const shop = cloneOf(origin, 'shop')
+  test('gets nothing where its repository was merged by hand either', async () => {
+    const [shop, blog] = [withRemote('shop'), withRemote('blog', 'git@github.com:acme/blog.git')]
     await session(shop)
+    await session(blog, 'posts')
+    await s.projects.merge(SHOP, 'blog', true)
     rmSync(shop, { recursive: true })
-    commit(origin)
-    cloneOf(origin, 'shop')
-    expect((await session(shop)).context).toContain('login.ts')
-    expect(s.notices).toEqual([])
+    withRemote('shop')
+    expect((await session(shop)).context).toBe('')
   })
 })
 
@@ -457,7 +463,7 @@ describe('what the user merged by hand', () => {
     await session(blog, 'posts')
     await s.projects.merge(SHOP, 'blog', true)
     expect((await session(shop)).context).toContain('posts.ts')
-    expect((await session(cloneOf(shop, 'clone'))).context).toContain('posts.ts')
+    expect((await session(await linkedClone(shop, 'clone'))).context).toContain('posts.ts')
     expect(await projects()).toEqual([{ key: 'repo:github.com/acme/blog', name: 'blog', sessions: 4 }])
   })
 
@@ -490,12 +496,13 @@ describe('at the start of the daemon', () => {
     await next.directories.adoptKnown()
     await next.stop()
     expect(await projects()).toEqual([
-      { key: SHOP, name: 'shop', sessions: 2 },
+      { key: SHOP, name: 'shop', sessions: 1 },
+      { key: keyAt('clone'), name: 'clone', sessions: 1 },
       { key: keyAt('evil'), name: 'evil', sessions: 1 },
     ])
     expect(await states()).toEqual({
       [keyAt('shop')]: 'joined',
-      [keyAt('clone')]: 'joined',
+      [keyAt('clone')]: 'unconfirmed',
       [keyAt('evil')]: 'unconfirmed',
     })
     // Another start changes nothing.
@@ -507,12 +514,11 @@ describe('at the start of the daemon', () => {
   })
 })
 
-test('a copy of a clone is a clone', async () => {
+test('a copy of a clone is asked about', async () => {
   const shop = withRemote('shop')
   await session(shop)
   cpSync(shop, at('copy'), { recursive: true })
-  expect((await session(at('copy'))).context).toContain('login.ts')
-  expect(existsSync(shop)).toBe(true)
+  expect(await session(at('copy'))).toMatchObject({ context: '', message: expect.stringContaining('projects link') })
 })
 
 test('worktrees are one project with their repository, and a submodule has its own', async () => {

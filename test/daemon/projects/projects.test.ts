@@ -40,7 +40,7 @@ describe('a name by hand', () => {
     await remembered(SHOP, 'a', 'Login fixed')
     expect(await rename('shop', 'Web store')).toEqual({ key: SHOP.key, name: 'Web store' })
     expect(await found('login', 'Web store')).toMatchObject([{ projectName: 'Web store' }])
-    expect((await context('Web store')).context).toMatch(/^.*\n?# Web store: /)
+    expect((await context('Web store')).context).toMatch(/^.*\n?# `Web store`: /)
     expect((await s.client.call('sessions', { project: 'Web store' })).sessions).toMatchObject([
       { session: 'a', projectName: 'Web store' },
     ])

@@ -151,15 +151,20 @@ describe.skipIf(process.platform === 'win32')('doctor.memory', () => {
     expect(await fixture.faults()).toEqual([
       expect.stringContaining('daemon problem: the last one ended with an error: could not start: no room'),
     ])
-    const mute = createServer((socket) => socket.resume().end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-    await new Promise<void>((resolve) => mute.listen(fixture.around.paths.socket, resolve))
-    chmodSync(fixture.around.paths.socket, 0o600)
-    try {
-      const faults = await fixture.faults()
-      expect(faults).toEqual([expect.stringMatching(/^daemon problem: something listens on .* and does not answer/)])
-    } finally {
-      await new Promise((resolve) => mute.close(resolve))
+    const faultsBeside = async (answer: string): Promise<string[]> => {
+      const mute = createServer((socket) => (answer === '' ? socket.resume() : socket.resume().end(answer)))
+      await new Promise<void>((resolve) => mute.listen(fixture.around.paths.socket, resolve))
+      chmodSync(fixture.around.paths.socket, 0o600)
+      try {
+        return await fixture.faults()
+      } finally {
+        await new Promise((resolve) => mute.close(resolve))
+      }
     }
+    const mute = /^daemon problem: something listens on .* and does not answer/
+    expect(await faultsBeside('')).toEqual([expect.stringMatching(mute)])
+    const foreign = /^daemon problem: .*daemon\.sock: Unexpected server response: 400 -> claude-mem restart/
+    expect(await faultsBeside('HTTP/1.1 400 Bad Request\r\n\r\n')).toEqual([expect.stringMatching(foreign)])
   })
 })
 

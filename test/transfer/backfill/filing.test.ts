@@ -10,7 +10,6 @@ import { temporaryDirectory } from '../../support/directories.ts'
 import { git, repository } from '../../support/repository.ts'
 
 const settings = loadSettings('', {}).values
-const COMMIT = 'f3a8453160aacef86f98b8f29aaab3b07bc0edee'
 const REMOTE = 'git@GitHub.com:acme/shop.git'
 const SHOP = { key: 'repo:github.com/acme/shop', name: 'shop' }
 let root: string
@@ -44,7 +43,7 @@ function claudeCode(session: string, ...directories: [string, number][]): string
 
 function codex(session: string, cwd: string, meta: object = {}): string {
   const line = (type: string, payload: object) => ({ timestamp: '2026-03-02T10:00:00.000Z', type, payload })
-  const git = { repository_url: REMOTE, branch: 'main', commit_hash: COMMIT }
+  const git = { repository_url: REMOTE, branch: 'main' }
   return write(session, [
     line('session_meta', { id: session, session_id: session, cwd, source: 'cli', git, ...meta }),
     line('turn_context', { cwd }),
@@ -99,12 +98,12 @@ describe('a repository that a transcript names', () => {
   it('has all sessions of its worktrees that are gone, whatever address the remote had', async () => {
     codex('one', '/no/such/.codex/worktrees/1a2b/shop')
     codex('two', '/no/such/.codex/worktrees/3c4d/shop', {
-      git: { repository_url: 'https://me:secret@github.com/acme/shop', commit_hash: 'not a commit' },
+      git: { repository_url: 'https://me:secret@github.com/acme/shop' },
     })
     const { sessions } = await survey()
-    expect(sessions.map(({ session, project, commit }) => ({ session, project, commit }))).toEqual([
-      { session: 'one', project: SHOP, commit: COMMIT },
-      { session: 'two', project: SHOP, commit: null },
+    expect(sessions.map(({ session, project }) => ({ session, project }))).toEqual([
+      { session: 'one', project: SHOP },
+      { session: 'two', project: SHOP },
     ])
     expect(JSON.stringify(sessions)).not.toContain('secret')
   })
