@@ -49,7 +49,7 @@ function prepare(reply: string): string {
   return withoutTornTag(isFenced ? text.trimEnd().slice(0, -3) : text)
 }
 
-/** A section begins a line, or follows a tag; elsewhere its marker is only mentioned. */
+/** Where a section with tags in it begins: at a line, or after a tag. Elsewhere its marker is only mentioned. */
 const BEFORE_SECTION = /(?:^|[\n>])\s*$/
 
 function replaceSections(text: string, open: string, close: string, replace: (inside: string) => string): string {
@@ -57,8 +57,9 @@ function replaceSections(text: string, open: string, close: string, replace: (in
   const rest = pieces.pop() ?? ''
   const replaced = pieces.map((piece) => {
     const at = piece.lastIndexOf(open)
-    if (at < 0 || !BEFORE_SECTION.test(piece.slice(Math.max(0, at - 16), at))) return piece + close
-    return piece.slice(0, at) + replace(piece.slice(at + open.length))
+    const inside = piece.slice(at + open.length)
+    const isSection = !inside.includes('<') || BEFORE_SECTION.test(piece.slice(Math.max(0, at - 16), at))
+    return at < 0 || !isSection ? piece + close : piece.slice(0, at) + replace(inside)
   })
   return replaced.join('') + rest
 }
@@ -96,10 +97,9 @@ class ElementReader {
 
   read(): ReplyElements {
     for (let tag = this.#tags[0]; tag !== undefined; tag = this.#tags[this.#next]) {
-      const index = this.#next
       this.#addLoose(this.#text.slice(this.#at, tag.start))
-      this.#continueAfter(index)
-      this.#readTag(tag, index)
+      this.#continueAfter(tag.index)
+      this.#readTag(tag)
     }
     this.#addLoose(this.#text.slice(this.#at))
     // If the reply ends in complete elements, only the closing tag of its thought is missing.
@@ -128,20 +128,20 @@ class ElementReader {
     }
   }
 
-  #readTag(tag: Tag, index: number): void {
-    if (tag.role === 'root') this.#readRoot(tag, index)
+  #readTag(tag: Tag): void {
+    if (tag.role === 'root') this.#readRoot(tag)
     else if (tag.role === 'thought') this.#readThought(tag)
-    else if (tag.role === 'mark') this.#readMark(tag, index)
+    else if (tag.role === 'mark') this.#readMark(tag)
     else if (tag.role === 'wrapper') this.#element = tag.form === 'close' ? null : this.#element
-    else if (tag.form !== 'close') this.#readField(tag, index)
+    else if (tag.form !== 'close') this.#readField(tag)
   }
 
-  #readRoot(tag: Tag, index: number): void {
+  #readRoot(tag: Tag): void {
     const element = this.#element
     if (tag.form !== 'close') {
       // A summary that contains only text inside an observation is its narrative.
-      const isNarrative = element?.root === 'observation' && tag.name === 'summary' && tag.close === index + 1
-      if (isNarrative) this.#readText(element, 'narrative', index)
+      const isNarrative = element?.root === 'observation' && tag.name === 'summary' && tag.close === tag.index + 1
+      if (isNarrative) this.#readText(element, 'narrative', tag)
       else this.#begin(tag.name, tag.attributes, tag)
       if (tag.form === 'empty') this.#end()
     } else if (element?.root === tag.name || element?.attributes === null) this.#end()
@@ -172,24 +172,24 @@ class ElementReader {
   }
 
   /** The numbers are in an attribute or between the tags. */
-  #readMark(tag: Tag, index: number): void {
+  #readMark(tag: Tag): void {
     if (tag.form === 'close') return
     let written = tagIds(tag)
-    if (tag.close === index + 1) {
+    if (tag.close === tag.index + 1) {
       this.#continueAt(tag.close)
       written += ` ${this.#text.slice(tag.end, this.#at)}`
     }
     if (this.#thoughtFrom === null) this.#marks.push(written.slice(0, MAX_MARK_CHARS))
   }
 
-  #readField(tag: Tag, index: number): void {
+  #readField(tag: Tag): void {
     const element = this.#elementOf(tag)
     if (element === null) return
-    const list = LISTS.find((name) => name.startsWith(tag.name))
-    if (tag.role === 'text') this.#readText(element, tag.name, index)
+    const list = tag.role === 'item' ? LISTS.find((name) => name.startsWith(tag.name)) : undefined
+    if (tag.role === 'text') this.#readText(element, tag.name, tag)
     else if (tag.role === 'list' && tag.form === 'open') this.#readList(element, tag)
     else if (list !== undefined) {
-      const raw = this.#readContent(tag, index, this.#tags.length, endOfUnclosed(element))
+      const raw = this.#readContent(tag, endOfUnclosed(element))
       addTo(element.lists, list, { attributes: tag.attributes, raw })
     }
   }
@@ -203,10 +203,8 @@ class ElementReader {
     return this.#begin(SUMMARY_TEXTS.includes(tag.name) ? 'summary' : 'observation', null, tag)
   }
 
-  #readText(element: ReplyElement, name: string, index: number): void {
-    const tag = this.#tags[index]
-    if (tag === undefined) return
-    const raw = this.#readContent(tag, index, this.#tags.length, endOfUnclosed(element))
+  #readText(element: ReplyElement, name: string, tag: Tag): void {
+    const raw = this.#readContent(tag, endOfUnclosed(element))
     // `<amends id="12">…</amends>`: the number stands before the text.
     addTo(element.texts, name, name === 'amends' ? `${tagIds(tag)} ${raw}` : raw)
   }
@@ -221,12 +219,11 @@ class ElementReader {
     let from = list.end
     let tag = this.#tags[this.#next]
     for (; tag !== undefined && this.#next < limit && !isEnd(tag); tag = this.#tags[this.#next]) {
-      const at = this.#next
-      this.#continueAfter(at)
+      this.#continueAfter(tag.index)
       if (!isItem(tag)) continue
       add({ attributes: null, raw: this.#text.slice(from, tag.start) })
       if (tag.form !== 'close') {
-        const raw = this.#readContent(tag, at, limit, (other) => isItem(other) || isEnd(other))
+        const raw = this.#readContent(tag, (other) => isItem(other) || isEnd(other), limit)
         add({ attributes: tag.attributes, raw })
       }
       from = this.#at
@@ -235,10 +232,10 @@ class ElementReader {
     add({ attributes: null, raw: this.#text.slice(from, this.#at) })
   }
 
-  /** The raw content of the tag at `index`: to its closing tag, else to the first tag for which `isEnd` is true. */
-  #readContent(tag: Tag, index: number, limit: number, isEnd: IsEnd): string {
+  /** The raw content of a tag: to its closing tag, else to the first tag for which `isEnd` is true. */
+  #readContent(tag: Tag, isEnd: IsEnd, limit = this.#tags.length): string {
     if (tag.form === 'empty') return ''
-    let end = index + 1
+    let end = tag.index + 1
     if (tag.close !== null && tag.close < limit) end = tag.close
     else {
       for (let next = this.#tags[end]; next !== undefined && end < limit; next = this.#tags[++end]) {

@@ -41,7 +41,8 @@ export interface Tag {
   /** Index of `<`, and of the text after the tag. */
   start: number
   end: number
-  /** Index in the list of tags of the tag that closes this one; null if none does. */
+  /** Its index in the list of tags, and the index of the tag that closes it; null if none does. */
+  index: number
   close: number | null
 }
 
@@ -60,14 +61,17 @@ export function scanTags(text: string): Tag[] {
   for (let match = TAG_START.exec(text); match !== null; match = TAG_START.exec(text)) {
     const tag = readTag(text, match)
     if (tag === null || isMention(text, tag)) continue
-    tags.push(tag)
+    tags.push({ ...tag, index: tags.length })
     TAG_START.lastIndex = tag.end
   }
   linkTags(tags)
   return tags
 }
 
-function readTag(text: string, { 0: begin, 1: slash, 2: space, 3: written = '', index: start }: RegExpExecArray) {
+function readTag(
+  text: string,
+  { 0: begin, 1: slash, 2: space, 3: written = '', index: start }: RegExpExecArray,
+): Tag | null {
   const known = KNOWN.get(plainName(written))
   if (known === undefined) return null
   const nameEnd = start + begin.length
@@ -78,7 +82,7 @@ function readTag(text: string, { 0: begin, 1: slash, 2: space, 3: written = '', 
   if (inside === null || (space !== '' && !/^\s*\/?>$/.test(inside))) return null
   const form = slash === '/' ? 'close' : inside.endsWith('/>') ? 'empty' : 'open'
   const attributes = readAttributes(form === 'close' ? '' : inside)
-  return { ...known, form, attributes, start, end: nameEnd + inside.length, close: null } satisfies Tag
+  return { ...known, form, attributes, start, end: nameEnd + inside.length, index: -1, close: null }
 }
 
 function readAttributes(inside: string): Attributes {

@@ -57,34 +57,24 @@ export function isPlaceholderText(text: string): boolean {
   return PLACEHOLDER.test(text)
 }
 
-const SHORT_TYPES = new Map<string, ObservationType>([
-  ['bug', 'bugfix'],
-  ['fix', 'bugfix'],
-  ['feat', 'feature'],
-])
-
 /** `Bug fix`, `features`, `refactoring`, `discovery, change`; an unknown type, or a copied list of types, is a `change`. */
 export function parseType(text: string): ObservationType {
-  const word = text.toLowerCase().replace(/[^a-z|]/g, '')
-  if (word.includes('|')) return 'change'
-  return OBSERVATION_TYPES.find((type) => word.startsWith(type.slice(0, -1))) ?? SHORT_TYPES.get(word) ?? 'change'
+  const letters = text.toLowerCase().replace(/[^a-z|]/g, '')
+  const word = letters === 'fix' ? 'bugfix' : letters
+  const isType = (type: ObservationType) => word.startsWith(type.slice(0, -1)) || (word !== '' && type.startsWith(word))
+  return word.includes('|') ? 'change' : (OBSERVATION_TYPES.find(isType) ?? 'change')
 }
 
 export function parseFacts(entries: readonly ListEntry[]): string[] {
   return collect(entries, MAX_FACTS, false, (item) => {
     // Spaces inside a line are kept: they may belong to code.
     const fact = itemText(item).replace(/[^\S\n]*\n\s*/g, ' ')
-    return isPlaceholderText(fact) ? [] : [truncateAtWord(fact, MAX_FACT_CHARS)]
+    return [isPlaceholderText(fact) ? '' : truncateAtWord(fact, MAX_FACT_CHARS)]
   })
 }
 
 export function parseConcepts(entries: readonly ListEntry[]): string[] {
-  return collect(entries, MAX_CONCEPTS, true, (item) =>
-    itemText(item)
-      .split(/[,\n]/)
-      .map(parseConcept)
-      .filter((concept) => concept !== ''),
-  )
+  return collect(entries, MAX_CONCEPTS, true, (item) => itemText(item).split(/[,\n]/).map(parseConcept))
 }
 
 /** '' for a placeholder, and for a type, which adds nothing as a concept. */
@@ -99,12 +89,7 @@ function parseConcept(text: string): string {
 }
 
 export function parseFiles(entries: readonly ListEntry[]): string[] {
-  return collect(entries, MAX_FILES, true, (item) =>
-    itemText(item)
-      .split('\n')
-      .map(parsePath)
-      .filter((path) => path !== ''),
-  )
+  return collect(entries, MAX_FILES, true, (item) => itemText(item).split('\n').map(parsePath))
 }
 
 function parsePath(text: string): string {
@@ -159,13 +144,15 @@ function unquote(text: string): string {
 /** The decoded text and attributes of an item, or the fields of a JSON object. */
 type Item = ReadonlyMap<string, string>
 
-/** `commas`: whether loose text is split at commas too. */
+/** `commas`: whether loose text is split at commas too. An empty text is no value. */
 function collect<T>(entries: readonly ListEntry[], max: number, commas: boolean, read: (item: Item) => T[]): T[] {
   const values = new Map<string, T>()
   for (const { attributes, raw } of entries) {
     const text = decodeText(raw)
     const items = attributes === null ? looseItems(text, commas) : [new Map([...attributes, ['text', text]])]
-    for (const value of items.flatMap(read)) if (values.size < max) values.set(JSON.stringify(value), value)
+    for (const value of items.flatMap(read)) {
+      if (value !== '' && values.size < max) values.set(JSON.stringify(value), value)
+    }
   }
   return [...values.values()]
 }
