@@ -82,6 +82,16 @@ const TEXT: ReplyExample[] = [
     withObservations({ title: 'a ]]> b' }),
   ],
   [
+    'the marks of a comment',
+    'With `<!--` the <observation><title>Comments begin with <!--</title><facts>They end with --> too</facts></observation>',
+    withObservations({ title: 'Comments begin with <!--', facts: ['They end with --> too'] }),
+  ],
+  [
+    'CDATA without a field',
+    inObservation('<![CDATA[The <title> & the rest]]>'),
+    withObservations({ narrative: 'The <title> & the rest' }),
+  ],
+  [
     'CDATA without its end',
     inObservation('<title><![CDATA[a</title><narrative><![CDATA[b]]></narrative>'),
     withObservations({ title: 'a', narrative: 'b' }),

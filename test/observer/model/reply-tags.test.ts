@@ -170,6 +170,11 @@ const UNCLOSED: ReplyExample[] = [
     withObservations({ title: 'A', narrative: 'B' }),
   ],
   ['an attribute', '<skip reason="routine', emptyReply],
+  [
+    'a quote',
+    `<observation from="1>\n<title>A</title></observation>\n<observation from="2"><title>B</title></observation>`,
+    withObservations({ title: 'A', from: [1] }, { title: 'B', from: [2] }),
+  ],
   ['a tag cut off in its name', '<observation><narrative>A is b</narrat', withObservations({ narrative: 'A is b' })],
   [
     'a tag cut off at its bracket',
