@@ -14,6 +14,7 @@ import {
   isSuspect,
 } from '../recovery/database-files.ts'
 import { type DatabaseLocation, finishReplacement, recover } from '../recovery/recover.ts'
+import { noteRecovery } from '../recovery/recovery-notes.ts'
 import { Database, markIndexDamaged, storageError } from './database.ts'
 
 export interface OpenOptions {
@@ -71,6 +72,7 @@ function prepareFile(options: OpenOptions, now: () => number): { notes: string[]
   if (aside !== null) notes.push(`An interrupted recovery was completed. The file it replaced was kept as ${aside}.`)
   const { damage, indexDamaged } = findDamage(options)
   if (damage !== null) notes.push(...recover(options, damage, now()))
+  noteRecovery(file, now(), notes)
   ensurePrivateFile(file)
   clearSuspect(file)
   return { notes, indexDamaged }
