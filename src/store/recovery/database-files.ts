@@ -2,7 +2,17 @@
  * The database as files: created private, written to disk before they get their final name, moved and removed together
  * with their write-ahead log, and checked for damage.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
 import { freeBytes } from '../../lib/disk-space.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
@@ -69,6 +79,17 @@ export function setDatabaseAside(file: string, at: number): string | null {
     moved = true
   }
   return moved ? aside : null
+}
+
+/** Copies a damaged write-ahead log; SQLite still takes in what is intact of it, and then deletes it. */
+export function keepLog(file: string, at: number): string {
+  const log = `${file}-wal`
+  const copy = `${file}.recovering`
+  requireSpaceForCopy(dirname(file), [log])
+  copyFileSync(log, copy)
+  const aside = freeName((n) => `${log}.corrupt-${timestamp(at + n)}`)
+  publishFile(copy, aside)
+  return aside
 }
 
 function freeName(candidate: (attempt: number) => string): string {

@@ -12,9 +12,11 @@ import {
   fileSize,
   inspectFile,
   isSuspect,
+  keepLog,
 } from '../recovery/database-files.ts'
 import { type DatabaseLocation, finishReplacement, recover } from '../recovery/recover.ts'
 import { noteRecovery } from '../recovery/recovery-notes.ts'
+import { hasLostCommits } from '../recovery/write-ahead-log.ts'
 import { Database, markIndexDamaged, storageError } from './database.ts'
 
 export interface OpenOptions {
@@ -45,9 +47,11 @@ interface OpenedDatabase {
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
   const now = options.now ?? Date.now
   try {
-    const { notes, indexDamaged } = prepareFile(options, now)
+    const { notes, indexDamaged, logDamaged } = prepareFile(options, now)
     const db = connect(options.databaseFile)
     try {
+      // Otherwise what is behind the damage stays in the log, and is found again after the next crash.
+      if (logDamaged) db.pragma('wal_checkpoint(TRUNCATE)')
       notes.push(...(await upgrade(db, options, now())))
       if (indexDamaged) {
         markIndexDamaged(db)
@@ -64,19 +68,27 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
 }
 
 /** Leaves a file that can be opened: an empty, an intact or a recovered one. */
-function prepareFile(options: OpenOptions, now: () => number): { notes: string[]; indexDamaged: boolean } {
+function prepareFile(
+  options: OpenOptions,
+  now: () => number,
+): { notes: string[]; indexDamaged: boolean; logDamaged: boolean } {
   const file = options.databaseFile
   ensurePrivateDirectory(dirname(file))
   const notes: string[] = []
   const aside = finishReplacement(file, now())
   if (aside !== null) notes.push(`An interrupted recovery was completed. The file it replaced was kept as ${aside}.`)
+  const logDamaged = hasLostCommits(file)
   const { damage, indexDamaged } = findDamage(options)
+  if (logDamaged) notes.push(LOG_DAMAGED)
   if (damage !== null) notes.push(...recover(options, damage, now()))
+  else if (logDamaged) notes.push(`The damaged log was kept as ${keepLog(file, now())}.`)
   noteRecovery(file, now(), notes)
   ensurePrivateFile(file)
   clearSuspect(file)
-  return { notes, indexDamaged }
+  return { notes, indexDamaged, logDamaged }
 }
+
+const LOG_DAMAGED = 'The write-ahead log was damaged: what was stored last may be lost.'
 
 function findDamage(options: OpenOptions): Pick<FileInspection, 'damage' | 'indexDamaged'> {
   const file = options.databaseFile
