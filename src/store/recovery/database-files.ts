@@ -18,7 +18,7 @@ import { freeBytes } from '../../lib/disk-space.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { moveFileSync, syncDirectory, syncFile } from '../../lib/files.ts'
 import { schemaVersion } from '../migrations/index.ts'
-import { Database, isCorruption, raw, storageError } from '../sqlite/database.ts'
+import { Database, isCorruption, isGroupFailure, raw, storageError } from '../sqlite/database.ts'
 
 /** SQLite finds the write-ahead log, its index and the rollback journal by these suffixes. */
 const COMPANIONS = ['-wal', '-shm', '-journal']
@@ -139,17 +139,21 @@ const MAX_PROBLEMS = 20
 /** A problem of a full-text table: it is derived and can be rebuilt from the rows. */
 const INDEX_PROBLEM = /FTS5 table main\.(memory|chunk|passage)_fts\b|fts5: .* table "(memory|chunk|passage)_fts"/
 
+/** An index disagrees with its table, which is intact: it can be built again. */
+const REINDEX_PROBLEM = /^(?:row \d+ (?:missing|values differ) from|wrong # of entries in|non-unique entry in) index /
+
 interface IntegrityCheck {
-  /** Problems of the rows; empty if they are intact. */
+  /** Problems of the rows and their indexes; empty if they are intact. */
   problems: string[]
   /** The full-text index is damaged. */
   indexDamaged: boolean
 }
 
+/** Not `quick_check`, which does not compare indexes with their tables: it takes 0.5 s for 64 MB, and this one 0.6 s. */
 export function checkIntegrity(db: Database): IntegrityCheck {
   try {
-    const problems = db.all<{ quick_check: string }>`PRAGMA quick_check(${raw(String(MAX_PROBLEMS))})`
-      .map((row) => row.quick_check)
+    const problems = db.all<{ integrity_check: string }>`PRAGMA integrity_check(${raw(String(MAX_PROBLEMS))})`
+      .map((row) => row.integrity_check)
       .filter((problem) => problem !== 'ok')
     const rowProblems = problems.filter((problem) => !INDEX_PROBLEM.test(problem))
     return { problems: rowProblems, indexDamaged: rowProblems.length < problems.length }
@@ -163,8 +167,13 @@ export interface FileInspection {
   version: number
   /** The first problem; null if none was found. */
   damage: string | null
+  /** Of the full-text index. */
   indexDamaged: boolean
+  /** The damage is one that `reindex` mends. */
+  needsReindex: boolean
 }
+
+const NOT_CHECKED: IntegrityCheck = { problems: [], indexDamaged: false }
 
 /** Does not change the file: a read-only connection neither migrates nor checkpoints. */
 export function inspectFile(file: string, check: boolean): FileInspection {
@@ -172,12 +181,30 @@ export function inspectFile(file: string, check: boolean): FileInspection {
   try {
     db = new Database(file, { readonly: true, fileMustExist: true })
     const version = schemaVersion(db)
-    const { problems, indexDamaged } = check ? checkIntegrity(db) : { problems: [], indexDamaged: false }
-    return { version, damage: problems[0] ?? null, indexDamaged }
+    const { problems, indexDamaged } = check ? checkIntegrity(db) : NOT_CHECKED
+    const needsReindex = problems.length > 0 && problems.every((problem) => REINDEX_PROBLEM.test(problem))
+    return { version, damage: problems[0] ?? null, indexDamaged, needsReindex }
   } catch (error) {
-    if (isCorruption(error)) return { version: 0, damage: errorMessage(error), indexDamaged: false }
+    if (isCorruption(error)) {
+      return { version: 0, damage: errorMessage(error), indexDamaged: false, needsReindex: false }
+    }
     throw storageError(error)
   } finally {
     db?.close()
+  }
+}
+
+/** Builds all indexes of the tables again. False if the database is damaged in other ways, too. */
+export function reindex(file: string): boolean {
+  const db = new Database(file)
+  try {
+    db.exec('REINDEX')
+    return checkIntegrity(db).problems.length === 0
+  } catch (error) {
+    // Without its index a column has got the same value twice.
+    if (isCorruption(error) || !isGroupFailure(error)) return false
+    throw storageError(error)
+  } finally {
+    db.close()
   }
 }

@@ -13,6 +13,7 @@ import {
   inspectFile,
   isSuspect,
   keepLog,
+  reindex,
 } from '../recovery/database-files.ts'
 import { type DatabaseLocation, finishReplacement, recover } from '../recovery/recover.ts'
 import { noteRecovery } from '../recovery/recovery-notes.ts'
@@ -78,21 +79,24 @@ function prepareFile(
   const aside = finishReplacement(file, now())
   if (aside !== null) notes.push(`An interrupted recovery was completed. The file it replaced was kept as ${aside}.`)
   const logDamaged = hasLostCommits(file)
-  const { damage, indexDamaged } = findDamage(options)
-  if (logDamaged) notes.push(LOG_DAMAGED)
-  if (damage !== null) notes.push(...recover(options, damage, now()))
-  else if (logDamaged) notes.push(`The damaged log was kept as ${keepLog(file, now())}.`)
+  const { damage, indexDamaged, needsReindex } = findDamage(options)
+  if (logDamaged) {
+    const kept = keepLog(file, now())
+    notes.push(`The write-ahead log was damaged: what was stored last may be lost. The log was kept as ${kept}.`)
+  }
+  if (needsReindex && reindex(file)) notes.push(REINDEXED)
+  else if (damage !== null) notes.push(...recover(options, damage, now()))
   noteRecovery(file, now(), notes)
   ensurePrivateFile(file)
   clearSuspect(file)
   return { notes, indexDamaged, logDamaged }
 }
 
-const LOG_DAMAGED = 'The write-ahead log was damaged: what was stored last may be lost.'
+const REINDEXED = 'An index of the database was damaged and has been built again; nothing is lost.'
 
-function findDamage(options: OpenOptions): Pick<FileInspection, 'damage' | 'indexDamaged'> {
+function findDamage(options: OpenOptions): Omit<FileInspection, 'version'> {
   const file = options.databaseFile
-  if (fileSize(file) === 0) return { damage: findTruncation(options), indexDamaged: false }
+  if (fileSize(file) === 0) return { damage: findTruncation(options), indexDamaged: false, needsReindex: false }
   const limit = options.checkUpToBytes ?? CHECK_UP_TO_BYTES
   const inspection = inspectFile(file, fileSize(file) <= limit || isSuspect(file))
   refuseNewer(inspection.version, file)
