@@ -139,6 +139,7 @@ export const ENTRY_FILES = {
     'recovery/backup.ts',
     'recovery/database-files.ts',
     'recovery/recover.ts',
+    'recovery/recovery-notes.ts',
     'search-port.ts',
     'team-port.ts',
     'sqlite/client.ts',

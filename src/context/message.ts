@@ -44,6 +44,11 @@ export function renderMessage({ project, state, tokens, problems, kind, now }: M
   return texts.length === 0 ? '' : `${bold(cyan('claude-mem'))}: ${texts.join('; ')}`
 }
 
+/** What recoveries did to the database; shown at one session start. */
+export function renderRecovery(notes: readonly string[]): string {
+  return `${bold(cyan('claude-mem'))}: ${yellow(plainText(notes.join(' ')))}`
+}
+
 function problemTexts({ pending, failed, reason, offline }: ObserverProblems): string[] {
   const why = truncateAtWord(plainText(reason ?? ''), REASON_CHARS).replace(/\.$/, '')
   const waiting = pending === 0 ? 'the observer waits' : `${pending} message${pending === 1 ? ' waits' : 's wait'}`

@@ -7,6 +7,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { DaemonContext } from '../api/context.ts'
 import { FileSections } from '../context/files/file-sections.ts'
 import { fileLimits } from '../context/files/section-content.ts'
+import { renderRecovery } from '../context/message.ts'
 import { contextSettings } from '../context/options.ts'
 import { Recall } from '../context/recall.ts'
 import type { MemoryEvent } from '../domain/event.ts'
@@ -25,6 +26,7 @@ import { Indexer } from '../search/indexer.ts'
 import { LazySearchThread, searchOptions } from '../search/search-thread.ts'
 import { type LoadedSettings, loadSettings } from '../settings/settings.ts'
 import type { Store, StoreReader } from '../store/port.ts'
+import { recentRecoveryNotes, takeRecoveryNotes } from '../store/recovery/recovery-notes.ts'
 import { openReaderThread, openStore } from '../store/sqlite/client.ts'
 import { postgresServer } from '../team/server.ts'
 import { Team } from '../team/team.ts'
@@ -209,7 +211,11 @@ class DaemonParts implements Daemon {
   }
 
   async start(): Promise<void> {
-    const { store, loaded, observer } = this.#base
+    const { store, loaded, observer, paths } = this.#base
+    // Of recoveries by daemons that ended since.
+    for (const { at, text } of recentRecoveryNotes(paths.database, Date.now())) {
+      this.#supervisor.notices.add(at, 'warn', text)
+    }
     const problems = [...loaded.problems.map(({ message }) => message), ...observer.problems]
     for (const text of [...(await store.startupNotes()), ...problems]) this.#supervisor.notice('warn', text)
     await this.#projects.load()
@@ -511,8 +517,7 @@ class DaemonParts implements Daemon {
         excluded: () => settings.CLAUDE_MEM_EXCLUDED_PROJECTS,
         cleanAside: (event) => this.#server.cleanAside(event),
         beforeContext: (project) => this.#team.sessionStarts(project),
-        question: (project) =>
-          settings.CLAUDE_MEM_CONTEXT_MESSAGE === 'off' ? null : this.#projects.directories.takeQuestion(project),
+        question: (project) => (settings.CLAUDE_MEM_CONTEXT_MESSAGE === 'off' ? null : this.#takeMessage(project)),
       }),
       memory: this.#memory,
       forgetting: this.#forgetting,
@@ -551,6 +556,14 @@ class DaemonParts implements Daemon {
         stop: (reason) => void this.stop(reason),
       },
     }
+  }
+
+  /** What one session start shows: recoveries of the database, and what is asked about the directory with this key. */
+  #takeMessage(project: string): string | null {
+    const notes = takeRecoveryNotes(this.#base.paths.database)
+    const question = this.#projects.directories.takeQuestion(project)
+    const texts = [...(notes.length === 0 ? [] : [renderRecovery(notes)]), ...(question === null ? [] : [question])]
+    return texts.length === 0 ? null : texts.join('\n')
   }
 
   /** After each commit: rendered context, files and indexes. Changes made by hand invalidate them in `MemoryChanges`. */

@@ -27,7 +27,7 @@ interface EventIntakeOptions {
   beforeContext?: (project: string) => Promise<void>
   /** Cleans a large event on another thread; the main thread serves others meanwhile. Missing: it is cleaned here. */
   cleanAside?: (event: MemoryEvent) => Promise<CleanedEvent>
-  /** What the user has to be asked about the directory with this key; null: nothing. Asked once. */
+  /** What the user is told or asked once, at a start in the directory with this key; null: nothing. */
   question?: (project: string) => string | null
 }
 

@@ -172,9 +172,8 @@ beforeAll(async () => {
     store.link({ from: id, to: Math.min(...ids), kind: 'amends', by: 'model', at: NOW })
   store.pin(ids.slice(0, 30), true, NOW)
   store.updateProjects([{ key: 'git:/a', name: 'A' }], NOW, [
-    { key: 'git:/a', repository: 'repo:host/a', state: 'linked', told: true },
+    { key: 'git:/a', repository: 'repo:host/a', state: 'linked', told: true, createdAt: NOW },
   ])
-  store.recordRepositoryCommits('repo:host/a', ['a'.repeat(40), 'b'.repeat(40)])
   store.putEmbeddings(
     ids
       .slice(0, 40)

@@ -1,6 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { MIGRATIONS, migrate, SCHEMA_VERSION, schemaVersion } from '../../src/store/migrations/index.ts'
+import { listBackups } from '../../src/store/recovery/backup.ts'
+import { Database } from '../../src/store/sqlite/database.ts'
 import { openLocalStore } from '../../src/store/sqlite/store.ts'
 import { type Bundle, bundle } from './bundle.ts'
 import { committed } from './contract.ts'
@@ -80,6 +84,27 @@ describe('a process killed', () => {
     const store = await openLocalStore(here.options)
     await committed(store, commitOf('a', 1))
     expect(await store.startupNotes()).toEqual([])
+    await store.close()
+  })
+
+  test('kill at migrate.step:3, five upgrades in a row, leaves a database and backups that the old version opens', async () => {
+    const old = MIGRATIONS.slice(0, 1)
+    mkdirSync(dirname(here.file), { recursive: true })
+    const db = new Database(here.file)
+    db.pragma('journal_mode = WAL')
+    migrate(db, old)
+    db.close()
+    // More than are kept of these backups.
+    for (let attempt = 0; attempt < 5; attempt += 1) killedAt('migrate.step:3', 'commit')
+    const backups = listBackups(here.options.backupsDir)
+    expect(backups.length).toBeGreaterThan(0)
+    for (const file of [here.file, ...backups.map((backup) => backup.file)]) {
+      const left = new Database(file)
+      expect(schemaVersion(left), file).toBe(1)
+      left.close()
+    }
+    const store = await openLocalStore(here.options)
+    expect((await store.startupNotes()).join(' ')).toContain(`from version 1 to ${SCHEMA_VERSION}`)
     await store.close()
   })
 })

@@ -7,6 +7,7 @@ import { errorMessage, MemError } from '../../lib/errors.ts'
 import { EXIT_ALREADY_RUNNING } from '../../lib/exit.ts'
 import { dataDirectory } from '../../lib/paths.ts'
 import { loadSettings } from '../../settings/settings.ts'
+import { recentRecoveryNotes } from '../../store/recovery/recovery-notes.ts'
 import { numberOption, oneOf } from '../arguments.ts'
 import { type Cli, interruptSignal, printResult } from '../cli.ts'
 import { defineCommand, jsonOption } from '../command.ts'
@@ -126,7 +127,10 @@ async function readStoppedStatus({ paths, env }: Cli): Promise<StoppedStatus> {
   const base = {
     dataDir: paths.dataDir,
     spooled: listSpool(paths.spool).length,
-    notices: loadSettings(paths.dataDir, env).problems.map(({ message }) => message),
+    notices: [
+      ...recentRecoveryNotes(paths.database, Date.now()).map(({ text }) => text),
+      ...loadSettings(paths.dataDir, env).problems.map(({ message }) => message),
+    ],
   }
   const { openStoreReader } = await import('../../store/sqlite/reader.ts')
   try {

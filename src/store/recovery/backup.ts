@@ -42,12 +42,13 @@ function numberedBackups(directory: string): { number: number; backup: BackupInf
     .sort((a, b) => b.number - a.number)
 }
 
-/** Damaged databases that a recovery kept. They are never deleted automatically. */
+/** Damaged databases, and logs of one, that a recovery kept. They are never deleted automatically. */
 export function listSetAside(databaseFile: string): BackupInfo[] {
   const directory = dirname(databaseFile)
-  const prefix = `${basename(databaseFile)}.corrupt-`
+  const prefixes = ['', '-wal'].map((suffix) => `${basename(databaseFile)}${suffix}.corrupt-`)
   return filesIn(directory).flatMap((name) => {
-    const at = name.startsWith(prefix) ? parseTimestamp(name.slice(prefix.length)) : Number.NaN
+    const prefix = prefixes.find((one) => name.startsWith(one))
+    const at = prefix === undefined ? Number.NaN : parseTimestamp(name.slice(prefix.length))
     const file = join(directory, name)
     return Number.isNaN(at) ? [] : [{ file, at, bytes: fileSize(file), reason: 'damaged' }]
   })

@@ -34,7 +34,7 @@ export function listCopies(databaseFile: string, backupsDir: string): string[] {
 }
 
 /** `.corrupt-…`: set aside. `.recovering`: of a recovery that was killed. */
-const LEFT_BEHIND = /^\.(?:corrupt-(\w+)|recovering)$/
+const LEFT_BEHIND = /^(?:-wal)?\.(?:corrupt-(\w+)|recovering)$/
 
 function leftBeside(databaseFile: string): string[] {
   const name = basename(databaseFile)

@@ -2,13 +2,13 @@
  * The database as files: created private, written to disk before they get their final name, moved and removed together
  * with their write-ahead log, and checked for damage.
  */
-import { chmodSync, closeSync, existsSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, copyFileSync, existsSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { freeBytes } from '../../lib/disk-space.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { makePrivateDirectory, moveFileSync, syncDirectory, syncFile } from '../../lib/files.ts'
 import { schemaVersion } from '../migrations/index.ts'
-import { Database, isCorruption, raw, storageError } from '../sqlite/database.ts'
+import { Database, isCorruption, isGroupFailure, raw, storageError } from '../sqlite/database.ts'
 
 /** SQLite finds the write-ahead log, its index and the rollback journal by these suffixes. */
 const COMPANIONS = ['-wal', '-shm', '-journal']
@@ -71,6 +71,17 @@ export function setDatabaseAside(file: string, at: number): string | null {
   return moved ? aside : null
 }
 
+/** Copies a damaged write-ahead log; SQLite still takes in what is intact of it, and then deletes it. */
+export function keepLog(file: string, at: number): string {
+  const log = `${file}-wal`
+  const copy = `${file}.recovering`
+  requireSpaceForCopy(dirname(file), [log])
+  copyFileSync(log, copy)
+  const aside = freeName((n) => `${log}.corrupt-${timestamp(at + n)}`)
+  publishFile(copy, aside)
+  return aside
+}
+
 function freeName(candidate: (attempt: number) => string): string {
   let attempt = 0
   while (existsSync(candidate(attempt))) attempt += 1
@@ -118,17 +129,21 @@ const MAX_PROBLEMS = 20
 /** A problem of a full-text table: it is derived and can be rebuilt from the rows. */
 const INDEX_PROBLEM = /FTS5 table main\.(memory|chunk|passage)_fts\b|fts5: .* table "(memory|chunk|passage)_fts"/
 
+/** An index disagrees with its table, which is intact: it can be built again. */
+const REINDEX_PROBLEM = /^(?:row \d+ (?:missing|values differ) from|wrong # of entries in|non-unique entry in) index /
+
 interface IntegrityCheck {
-  /** Problems of the rows; empty if they are intact. */
+  /** Problems of the rows and their indexes; empty if they are intact. */
   problems: string[]
   /** The full-text index is damaged. */
   indexDamaged: boolean
 }
 
+/** Not `quick_check`, which does not compare indexes with their tables: it takes 0.5 s for 64 MB, and this one 0.6 s. */
 export function checkIntegrity(db: Database): IntegrityCheck {
   try {
-    const problems = db.all<{ quick_check: string }>`PRAGMA quick_check(${raw(String(MAX_PROBLEMS))})`
-      .map((row) => row.quick_check)
+    const problems = db.all<{ integrity_check: string }>`PRAGMA integrity_check(${raw(String(MAX_PROBLEMS))})`
+      .map((row) => row.integrity_check)
       .filter((problem) => problem !== 'ok')
     const rowProblems = problems.filter((problem) => !INDEX_PROBLEM.test(problem))
     return { problems: rowProblems, indexDamaged: rowProblems.length < problems.length }
@@ -142,8 +157,13 @@ export interface FileInspection {
   version: number
   /** The first problem; null if none was found. */
   damage: string | null
+  /** Of the full-text index. */
   indexDamaged: boolean
+  /** The damage is one that `reindex` mends. */
+  needsReindex: boolean
 }
+
+const NOT_CHECKED: IntegrityCheck = { problems: [], indexDamaged: false }
 
 /** Does not change the file: a read-only connection neither migrates nor checkpoints. */
 export function inspectFile(file: string, check: boolean): FileInspection {
@@ -151,12 +171,30 @@ export function inspectFile(file: string, check: boolean): FileInspection {
   try {
     db = new Database(file, { readonly: true, fileMustExist: true })
     const version = schemaVersion(db)
-    const { problems, indexDamaged } = check ? checkIntegrity(db) : { problems: [], indexDamaged: false }
-    return { version, damage: problems[0] ?? null, indexDamaged }
+    const { problems, indexDamaged } = check ? checkIntegrity(db) : NOT_CHECKED
+    const needsReindex = problems.length > 0 && problems.every((problem) => REINDEX_PROBLEM.test(problem))
+    return { version, damage: problems[0] ?? null, indexDamaged, needsReindex }
   } catch (error) {
-    if (isCorruption(error)) return { version: 0, damage: errorMessage(error), indexDamaged: false }
+    if (isCorruption(error)) {
+      return { version: 0, damage: errorMessage(error), indexDamaged: false, needsReindex: false }
+    }
     throw storageError(error)
   } finally {
     db?.close()
+  }
+}
+
+/** Builds all indexes of the tables again. False if the database is damaged in other ways, too. */
+export function reindex(file: string): boolean {
+  const db = new Database(file)
+  try {
+    db.exec('REINDEX')
+    return checkIntegrity(db).problems.length === 0
+  } catch (error) {
+    // Without its index a column has got the same value twice.
+    if (isCorruption(error) || !isGroupFailure(error)) return false
+    throw storageError(error)
+  } finally {
+    db.close()
   }
 }

@@ -28,6 +28,7 @@ import {
   setDatabaseAside,
 } from './database-files.ts'
 import { reconcile } from './reconcile.ts'
+import { noteRecovery } from './recovery-notes.ts'
 import { type SalvageResult, salvage } from './salvage.ts'
 
 export interface DatabaseLocation {
@@ -46,15 +47,18 @@ export function recover(location: DatabaseLocation, damage: string, at: number):
   if (backup !== null) copyFileSync(backup.file, replacement)
   ensurePrivateFile(replacement)
   const salvaged = fillFromDamaged(replacement, file, at)
-  publishFile(replacement, recoveredName(file))
-  const aside = finishReplacement(file, at)
-  return [
-    `The database was damaged (${damage}).${aside === null ? '' : ` The damaged file was kept as ${aside}.`}`,
+  const notes = [
+    `The database was damaged (${damage}).`,
     backup === null
       ? 'There was no intact backup: a new database was created.'
       : `The backup of ${new Date(backup.at).toISOString()} was restored.`,
     ...describeSalvage(salvaged),
   ]
+  // Before the replacement is final: afterwards no start finds the damage again.
+  noteRecovery(file, at, notes)
+  publishFile(replacement, recoveredName(file))
+  const aside = finishReplacement(file, at)
+  return aside === null ? notes : [...notes, `The damaged file was kept as ${aside}.`]
 }
 
 function fillFromDamaged(replacement: string, damaged: string, at: number): SalvageResult {

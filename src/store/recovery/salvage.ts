@@ -120,6 +120,22 @@ const PLANS: readonly TablePlan[] = [
   { table: 'calls', label: 'model calls' },
 ]
 
+export const SALVAGED = [...TOMBSTONES, ...PLANS].map(({ table }) => table)
+
+/** The other tables, and why their rows are not read from a damaged database. Together these are all tables. */
+export const NOT_SALVAGED: Readonly<Record<string, string>> = {
+  meta: 'only its sequence number is taken over; the rest belongs to the rows of the backup',
+  queue_depth: 'samples for a chart, of the last days',
+  seen: 'reconcile clears it: an outdated digest would make a changed result look like a repeated one',
+  shown: 'a running session may be shown a memory twice',
+  project_totals: 'counted by triggers',
+  search_rows: 'follows the memories by triggers',
+  session_chunks: 'derived from memories by the indexer',
+  team_cursors: 'reconcile clears it: all records are received again',
+  team_versions: 'reconcile clears it, as above',
+  team_waiting: 'reconcile clears it, as above',
+}
+
 export function salvage(target: Database, damaged: string, at: number): SalvageResult {
   const result: SalvageResult = { tables: [], refused: 0, lostSessions: 0, lostMessages: 0 }
   if (fileSize(damaged) === 0) {

@@ -3,6 +3,7 @@
  * commit before the first frame that is damaged or older than the log's header.
  */
 import { closeSync, openSync, readSync } from 'node:fs'
+import { endianness } from 'node:os'
 import { fileSize } from './database-files.ts'
 
 const HEADER_BYTES = 32
@@ -19,10 +20,40 @@ const FRAME_SUM_AT = 16
 /** The checksum of a frame covers its page number and commit mark, and its page. */
 const SUMMED_HEADER_BYTES = 8
 
+/** In the index of the log: its header, which is stored twice. */
+const INDEX_HEADER_BYTES = 48
+const INDEX_FRAMES_AT = 16
+const INDEX_SALTS_AT = 32
+
+interface Log {
+  /** Where the newest committed version of a page begins, by page number. */
+  pages: Map<number, number>
+  /** Frames up to the last intact commit. */
+  frames: number
+  /** The file has commits behind damage, which SQLite ignores. */
+  hasCommitsBehindDamage: boolean
+}
+
+const EMPTY: Log = { pages: new Map(), frames: 0, hasCommitsBehindDamage: false }
+
 /** Where the newest committed version of a page begins in the log, by page number. */
 export function loggedPages(file: string): Map<number, number> {
+  return readLog(file).pages
+}
+
+/**
+ * Whether commits may be lost because the log of a database is damaged; asked before SQLite opens it. A commit is behind the
+ * damage, or the log's index has more than the log: it follows the log once that is on disk. One that the power failure
+ * interrupted may count, too, if its end reached the disk before its beginning.
+ */
+export function hasLostCommits(databaseFile: string): boolean {
+  const log = readLog(`${databaseFile}-wal`)
+  return log.hasCommitsBehindDamage || indexedFrames(databaseFile) > log.frames
+}
+
+function readLog(file: string): Log {
   const size = fileSize(file)
-  if (size <= HEADER_BYTES) return new Map()
+  if (size <= HEADER_BYTES) return EMPTY
   const descriptor = openSync(file, 'r')
   try {
     return readFrames(descriptor, size)
@@ -31,27 +62,63 @@ export function loggedPages(file: string): Map<number, number> {
   }
 }
 
-function readFrames(descriptor: number, size: number): Map<number, number> {
-  const pages = new Map<number, number>()
+function readFrames(descriptor: number, size: number): Log {
   const header = Buffer.alloc(HEADER_BYTES)
   readSync(descriptor, header, 0, HEADER_BYTES, 0)
   const magic = header.readUInt32BE(0)
   const sum = new Checksum((magic & 1) === 1)
   sum.add(header.subarray(0, HEADER_SUM_AT))
-  if ((magic & ~1) >>> 0 !== MAGIC || !sum.equals(header, HEADER_SUM_AT)) return pages
+  if ((magic & ~1) >>> 0 !== MAGIC || !sum.equals(header, HEADER_SUM_AT)) {
+    return { ...EMPTY, hasCommitsBehindDamage: size > HEADER_BYTES + FRAME_HEADER_BYTES }
+  }
+  const pages = new Map<number, number>()
+  let frames = 0
   let uncommitted = new Map<number, number>()
+  let isIntact = true
   const frame = Buffer.alloc(FRAME_HEADER_BYTES + header.readUInt32BE(PAGE_SIZE_AT))
-  for (let at = HEADER_BYTES; at + frame.length <= size; at += frame.length) {
+  for (let n = 1, at = HEADER_BYTES; at + frame.length <= size; n += 1, at += frame.length) {
     readSync(descriptor, frame, 0, frame.length, at)
+    const isCommit = frame.readUInt32BE(COMMIT_AT) !== 0
+    if (!isIntact) {
+      if (isCommit && hasSalts(frame, header)) return { pages, frames, hasCommitsBehindDamage: true }
+      continue
+    }
     sum.add(frame.subarray(0, SUMMED_HEADER_BYTES))
     sum.add(frame.subarray(FRAME_HEADER_BYTES))
-    if (!hasSalts(frame, header) || !sum.equals(frame, FRAME_SUM_AT)) break
+    isIntact = hasSalts(frame, header) && sum.equals(frame, FRAME_SUM_AT)
+    if (!isIntact) continue
     uncommitted.set(frame.readUInt32BE(0), at + FRAME_HEADER_BYTES)
-    if (frame.readUInt32BE(COMMIT_AT) === 0) continue
+    if (!isCommit) continue
     for (const [page, offset] of uncommitted) pages.set(page, offset)
     uncommitted = new Map()
+    frames = n
   }
-  return pages
+  return { pages, frames, hasCommitsBehindDamage: false }
+}
+
+/** Frames that were committed and synced, as the index says; 0 if it is missing, damaged or of another log. */
+function indexedFrames(databaseFile: string): number {
+  const [index, log] = [
+    readStart(`${databaseFile}-shm`, 2 * INDEX_HEADER_BYTES),
+    readStart(`${databaseFile}-wal`, HEADER_BYTES),
+  ]
+  if (index === null || log === null) return 0
+  const isWhole = index.compare(index, INDEX_HEADER_BYTES, 2 * INDEX_HEADER_BYTES, 0, INDEX_HEADER_BYTES) === 0
+  const isOfLog = index.compare(log, SALTS_AT, HEADER_SUM_AT, INDEX_SALTS_AT, INDEX_SALTS_AT + 8) === 0
+  if (!isWhole || !isOfLog) return 0
+  return endianness() === 'LE' ? index.readUInt32LE(INDEX_FRAMES_AT) : index.readUInt32BE(INDEX_FRAMES_AT)
+}
+
+function readStart(file: string, bytes: number): Buffer | null {
+  if (fileSize(file) < bytes) return null
+  const descriptor = openSync(file, 'r')
+  try {
+    const start = Buffer.alloc(bytes)
+    readSync(descriptor, start, 0, bytes, 0)
+    return start
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 /** Frames of earlier use of the file have other salts. */

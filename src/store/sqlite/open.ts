@@ -12,8 +12,12 @@ import {
   fileSize,
   inspectFile,
   isSuspect,
+  keepLog,
+  reindex,
 } from '../recovery/database-files.ts'
 import { type DatabaseLocation, finishReplacement, recover } from '../recovery/recover.ts'
+import { noteRecovery } from '../recovery/recovery-notes.ts'
+import { hasLostCommits } from '../recovery/write-ahead-log.ts'
 import { Database, markIndexDamaged, storageError } from './database.ts'
 
 export interface OpenOptions {
@@ -44,9 +48,11 @@ interface OpenedDatabase {
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
   const now = options.now ?? Date.now
   try {
-    const { notes, indexDamaged } = prepareFile(options, now)
+    const { notes, indexDamaged, logDamaged } = prepareFile(options, now)
     const db = connect(options.databaseFile)
     try {
+      // Otherwise what is behind the damage stays in the log, and is found again after the next crash.
+      if (logDamaged) db.pragma('wal_checkpoint(TRUNCATE)')
       notes.push(...(await upgrade(db, options, now())))
       if (indexDamaged) {
         markIndexDamaged(db)
@@ -63,22 +69,34 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
 }
 
 /** Leaves a file that can be opened: an empty, an intact or a recovered one. */
-function prepareFile(options: OpenOptions, now: () => number): { notes: string[]; indexDamaged: boolean } {
+function prepareFile(
+  options: OpenOptions,
+  now: () => number,
+): { notes: string[]; indexDamaged: boolean; logDamaged: boolean } {
   const file = options.databaseFile
   ensurePrivateDirectory(dirname(file))
   const notes: string[] = []
   const aside = finishReplacement(file, now())
   if (aside !== null) notes.push(`An interrupted recovery was completed. The file it replaced was kept as ${aside}.`)
-  const { damage, indexDamaged } = findDamage(options)
-  if (damage !== null) notes.push(...recover(options, damage, now()))
+  const logDamaged = hasLostCommits(file)
+  const { damage, indexDamaged, needsReindex } = findDamage(options)
+  if (logDamaged) {
+    const kept = keepLog(file, now())
+    notes.push(`The write-ahead log was damaged: what was stored last may be lost. The log was kept as ${kept}.`)
+  }
+  if (needsReindex && reindex(file)) notes.push(REINDEXED)
+  else if (damage !== null) notes.push(...recover(options, damage, now()))
+  noteRecovery(file, now(), notes)
   ensurePrivateFile(file)
   clearSuspect(file)
-  return { notes, indexDamaged }
+  return { notes, indexDamaged, logDamaged }
 }
 
-function findDamage(options: OpenOptions): Pick<FileInspection, 'damage' | 'indexDamaged'> {
+const REINDEXED = 'An index of the database was damaged and has been built again; nothing is lost.'
+
+function findDamage(options: OpenOptions): Omit<FileInspection, 'version'> {
   const file = options.databaseFile
-  if (fileSize(file) === 0) return { damage: findTruncation(options), indexDamaged: false }
+  if (fileSize(file) === 0) return { damage: findTruncation(options), indexDamaged: false, needsReindex: false }
   const limit = options.checkUpToBytes ?? CHECK_UP_TO_BYTES
   const inspection = inspectFile(file, fileSize(file) <= limit || isSuspect(file))
   refuseNewer(inspection.version, file)

@@ -270,18 +270,20 @@ describe('what was forgotten, in copies', () => {
     const before = await at.core.backup('migration', 7)
     writeFileSync(`${at.here.file}.corrupt-20261130T101112345Z`, 'half of a page with quokkavlatigo')
     writeFileSync(`${at.here.file}.corrupt-20261130T101112345Z-wal`, 'quokkavlatigo')
+    writeFileSync(`${at.here.file}-wal.corrupt-20261130T101112345Z`, 'quokkavlatigo')
     writeFileSync(
       join(at.here.options.backupsDir, 'db-000001-20261130T101112345Z-daily.sqlite.partial'),
       'quokkavlatigo',
     )
     await forget({ ids: [id] })
     await at.core.eraseSession('gone', NOW + 10)
-    expect(filesWith('vlatigo').length).toBe(6)
+    expect(filesWith('vlatigo').length).toBe(7)
     expect(await cleanAll()).toEqual({
       [basename(inInbox.file)]: 'rewritten',
       [basename(observed.file)]: 'rewritten',
       [basename(before.file)]: 'rewritten',
       'db.sqlite.corrupt-20261130T101112345Z': 'removed',
+      'db.sqlite-wal.corrupt-20261130T101112345Z': 'removed',
     })
     expect(filesWith('vlatigo')).toEqual([])
     expect(Object.values(await cleanAll())).toEqual(['unchanged', 'unchanged', 'unchanged'])
