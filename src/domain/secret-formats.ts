@@ -2,8 +2,9 @@
  * Secrets whose format shows what they are: keys and tokens with a known prefix, credentials in headers and URLs,
  * private keys. Every pattern begins with a literal or is bounded, so the time is linear in the length of the text.
  */
+import { LiteralSearch } from '../lib/literal-search.ts'
 import type { Span, SpanRule } from './private-parts.ts'
-import { isPlaceholderValue } from './secret-names.ts'
+import { isPlaceholderValue, isWord, looksRandom } from './secret-names.ts'
 
 export interface SecretRule {
   kind: string
@@ -18,8 +19,7 @@ export interface SecretRule {
 }
 
 const hasDigit = (text: string): boolean => /\d/.test(text)
-/** `Basic authentication` is prose, not a credential. */
-const isNotWord = (text: string): boolean => !/^[A-Z]?[a-z]+$/.test(text) && !isPlaceholderValue(text)
+const isNotWord = (text: string): boolean => !isWord(text)
 
 /**
  * Matches only at the start of a word. In JSON text the `n` of an escaped line break is not part of a word, nor is the `m` of a
@@ -41,7 +41,8 @@ export const PREFIXED_TOKENS: readonly [kind: string, prefixes: string, characte
   ['github-token', 'ghp_ gho_ ghu_ ghs_ ghr_', ALPHANUMERIC, 30],
   ['github-token', 'github_pat_', '\\w', 30],
   ['gitlab-token', 'glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glimt- glagent- glffct-', '[\\w.-]', 20],
-  ['google-token', 'ya29. GOCSPX- 1//0', URL_SAFE, 20],
+  ['google-token', 'ya29.', '[\\w.-]', 20],
+  ['google-token', 'GOCSPX- 1//0', URL_SAFE, 20],
   ['slack-token', 'xapp- xoxe.', '[\\w.-]', 20],
   ['stripe-key', 'whsec_', '[A-Za-z0-9+/=]', 24],
   ['npm-token', 'npm_', ALPHANUMERIC, 36],
@@ -218,13 +219,118 @@ export function applicableRules(text: string, chained = false): SecretRule[] {
       if (!matching.has(rule) && (chained || word.around.search(rule.pattern) !== -1)) matching.add(rule)
     }
   }
-  return SECRET_RULES.filter((rule) =>
-    rule.dense === undefined ? rule.hints.some((hint) => text.includes(hint)) : matching.has(rule),
-  )
+  rareHints ??= new LiteralSearch(RARE_RULES.flatMap(({ hints }) => hints))
+  const mayHaveRare = rareHints.isIn(text)
+  return SECRET_RULES.filter((rule) => {
+    if (rule.dense !== undefined) return matching.has(rule)
+    return (mayHaveRare || !RARE_RULES.includes(rule)) && rule.hints.some((hint) => text.includes(hint))
+  })
 }
 
 /** Made when it is needed: hooks that report no text do not need it. */
 let denseHints: HintTable | null = null
+let rareHints: LiteralSearch | null = null
+
+/** Hardly any text has a hint of one of these: all of them are searched for at once. */
+const RARE_RULES: readonly SecretRule[] = [
+  {
+    kind: 'cookie',
+    hints: ['ment.cookie'],
+    // What a browser prints under `document.cookie`.
+    pattern: /document\.cookie(?:\s|\\n){1,4}<?[ \t]{0,4}\\{0,3}["']([^"'\n\\]{4,4096})/g,
+    accepts: isCookie,
+  },
+  {
+    kind: 'cookie',
+    hints: ['ookie(', 'ookies.set(', 'ookies().set(', 'ookie.set('],
+    pattern:
+      /cookies?(?:\(\))?(?:\.set)?\(\\{0,3}["'][^"'\\]{1,128}\\{0,3}["'],[ \t]{0,4}\\{0,3}["']([^"'\n\\]{12,4096})/gi,
+    accepts: (secret) => looksRandom(secret, 12),
+  },
+  {
+    kind: 'cookie',
+    hints: ['ookie",', "ookie',", 'ookie\\",', 'ookie\\\\\\",'],
+    // A header as name and value.
+    pattern:
+      /["'](?:set-)?cookie\\{0,3}["'],(?:\s|\\n){0,40}\\{0,3}["']value\\{0,3}["'][ \t]?:[ \t]?\\{0,3}["']([^"'\n\\]{4,4096})/gi,
+    accepts: isCookie,
+  },
+  {
+    kind: 'authorization',
+    hints: ['uthorization",', "uthorization',", 'uthorization\\",', 'uthorization\\\\\\",'],
+    pattern:
+      /authorization\\{0,3}["'],(?:\s|\\n){0,40}\\{0,3}["']value\\{0,3}["'][ \t]?:[ \t]?\\{0,3}["'](?:\w{1,12} )?([\w.~+/=:-]{6,4096})/gi,
+    accepts: (secret) => hasDigit(secret) && isNotWord(secret),
+  },
+  {
+    kind: 'authorization',
+    hints: ['esponse='],
+    pattern: /digest [^\r\n]{0,600}?[ ,]response=\\{0,3}["']?([0-9a-f]{32,128})/gi,
+  },
+  {
+    kind: 'cookie',
+    hints: ['TRUE\t', 'FALSE\t', 'TRUE\\t', 'FALSE\\t'],
+    // A line of a cookie jar: seven fields.
+    pattern:
+      /(?:\t|\\t)(?:TRUE|FALSE)(?:\t|\\t)\/[^\t\n\\]{0,256}(?:\t|\\t)(?:TRUE|FALSE)(?:\t|\\t)-?\d{1,16}(?:\t|\\t)[^\t\n\\]{1,256}(?:\t|\\t)([^\t\r\n\\"]{6,4096})/g,
+    accepts: isNotWord,
+  },
+  {
+    kind: 'password',
+    hints: ['dentified by', 'DENTIFIED BY', 'dentified with', 'DENTIFIED WITH', 'dentified as', 'DENTIFIED AS'],
+    pattern:
+      /identified[ \t]{1,4}(?:with[ \t]{1,4}[\w'"]{1,64}[ \t]{1,4})?(?:by|as)[ \t]{1,4}(?:password[ \t]{1,4})?\\{0,3}(?:'([^'\n]{1,256})'(?!@)|"([^"\n\\]{1,256})\\{0,3}")/gi,
+    accepts: (secret) => !isPlaceholderValue(secret),
+  },
+  {
+    kind: 'password',
+    hints: ['dentified by', 'DENTIFIED BY', 'dentified with', 'DENTIFIED WITH', 'dentified as', 'DENTIFIED AS'],
+    pattern:
+      /(?:user|connect to)[ \t]{1,4}\S{1,64}[ \t]{1,4}identified[ \t]{1,4}by[ \t]{1,4}(?!random[ \t])([\w$#]{3,128})/gi,
+  },
+  {
+    kind: 'password',
+    hints: [' on >'],
+    pattern: /(?:user|SETUSER)[ \t]{1,4}\S{1,64} on >(\S{1,256})/gi,
+  },
+  {
+    kind: 'password',
+    hints: ['> AUTH ', 'auth-pass '],
+    pattern: /(?<![\w-])(?:AUTH|auth-pass)[ \t](?:[\w-]{1,64}[ \t])?([\w+/=.~%!@#^*:-]{12,256})/g,
+    accepts: (secret) => looksRandom(secret, 12),
+  },
+  {
+    kind: 'password',
+    hints: ['SecureString'],
+    pattern: /ConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?\\{0,3}["']([^"'\n]{1,256}?)\\{0,3}["']/gi,
+    accepts: (secret) => !isPlaceholderValue(secret) && !secret.startsWith('$'),
+  },
+  {
+    kind: 'password',
+    hints: ['SecureString'],
+    pattern: /["']([^"'\n\\]{1,256})\\{0,3}["'][ \t]{0,4}\|[ \t]{0,4}ConvertTo-SecureString/gi,
+    accepts: (secret) => !isPlaceholderValue(secret),
+  },
+  {
+    kind: 'password',
+    hints: [
+      'getConnection(',
+      'asicAuth(',
+      'asic_auth(',
+      'redential(',
+      'redentials(',
+      'redential::',
+      'redential]::',
+      'UserPassword(',
+      '.auth(',
+    ],
+    // A call with a name and a password.
+    pattern:
+      /(?:getConnection|basic_?auth|credentials?(?:\]?::new)?|changeUserPassword|\.auth)\((?:\\{0,3}["'][^"'\n\\]{0,200}\\{0,3}["'],[ \t]{0,4}){1,2}\\{0,3}["']([^"'\n\\]{4,200})\\{0,3}["']/gi,
+    accepts: (secret) => /[^A-Za-z_ -]/.test(secret) && !isPlaceholderValue(secret),
+  },
+  { kind: 'credentials', hints: ['_auth=', ':_auth '], pattern: /(?<![A-Za-z0-9])_auth[ =]([A-Za-z0-9+/=]{16,512})/g },
+]
 
 export const SECRET_RULES: readonly SecretRule[] = [
   ...PREFIXED_TOKENS.map(prefixedRule),
@@ -287,9 +393,9 @@ export const SECRET_RULES: readonly SecretRule[] = [
   { kind: 'jwk', hints: ['"kty"', '\\"kty'], pattern: /\\{0,3}"d\\{0,3}"\s{0,8}:\s{0,8}\\{0,3}"([\w-]{32,})/g },
   {
     kind: 'key',
-    hints: [' key'],
+    hints: [' key', ' Key'],
     pattern:
-      /(?:api|access|secret|private|master|signing) key["']?[ \t]{0,4}(?:[:=]|is)[ \t]{0,4}["'`]?([\w+/=.~-]{12,})/gi,
+      /(?:api|access|secret|private|master|signing|unseal) key(?: \d)?["'*]{0,3}[ \t]{0,4}(?:[:=]|is|[*"'`|])[*]{0,2}[ \t]{0,4}["'`*]{0,3}([\w+/=.~-]{12,})/gi,
     accepts: (secret) => hasDigit(secret) && isNotWord(secret),
   },
   {
@@ -316,7 +422,7 @@ export const SECRET_RULES: readonly SecretRule[] = [
     hints: ['ookie', 'OOKIE'],
     // Up to the quote or the end of the line: a request has all cookies in one header, an answer has one and attributes.
     pattern: atWordStart(
-      /cookie\\{0,3}["']?[ \t]{0,4}:[ \t]{0,4}[[\\"'`]{0,5}([^\s=;"'`<>()[\]{}\\]{1,128}=[^\r\n"'`\\]{4,4096})/gi,
+      /cookie\\{0,3}["']?[ \t]{0,4}[:=](?:[ \t]{0,4}[[\\"'`]{0,5})([^\s=;"'`<>()[\]{}\\]{1,128}=[^\r\n"'`\\]{4,4096})/gi,
     ),
     accepts: isCookie,
   },
@@ -327,19 +433,28 @@ export const SECRET_RULES: readonly SecretRule[] = [
       /set-cookie\\{0,3}["']?[ \t]{0,4}:[ \t]{0,4}[[\\"'`]{0,5}[^\s=;"'`<>()[\]{}\\]{1,128}=([^\s;"'`\\]{4,4096})/gi,
     accepts: isNotWord,
   },
+  ...RARE_RULES,
+  {
+    kind: 'url-token',
+    hints: ['://'],
+    pattern: /:\/\/([^\s/:@"'`<>\\]{16,256})@/g,
+    accepts: (secret) => looksRandom(secret, 16),
+  },
   {
     kind: 'url-password',
     hints: ['://'],
-    pattern: /:\/\/[^\s/:@"'`<>\\]{0,128}:([^\s/"'`<>\\]{1,256})@/g,
+    pattern: /:\/\/(?!\[secret:[a-z-]{1,40}\]@)[^\s/:@"'`<>\\]{0,128}:([^\s/"'`<>\\]{1,256})@/g,
     accepts: (secret) => !isPlaceholderValue(secret),
   },
 ]
 
+const COOKIE_ATTRIBUTE = /^(?:expires|max-age|path|domain|samesite|secure|httponly|partitioned)$/i
+
 /** At least one value that is not a plain word: `theme=dark` alone is not a secret. */
 function isCookie(header: string): boolean {
   return header.split(';').some((pair) => {
-    const value = pair.slice(pair.indexOf('=') + 1).trim()
-    return value.length >= 6 && isNotWord(value)
+    const [name = '', value = ''] = [pair.slice(0, pair.indexOf('=')).trim(), pair.slice(pair.indexOf('=') + 1).trim()]
+    return value.length >= 6 && isNotWord(value) && !/\s/.test(value) && !COOKIE_ATTRIBUTE.test(name)
   })
 }
 
@@ -381,7 +496,7 @@ const KEY_MARKS =
 const LINE_BREAK = /((?:\\+[nr]|[\n\r]|\[… [^\]\n]{1,60} …\])+)/
 /** What a diff, a listing or source code has before and after the line of a key. */
 const LINE_START = /^(?:[\w./-]{0,200}(?::\d+:|-\d+-)|\s{0,8}\d{1,6}[→:|\t])?[\s"'`+|>#*,/\\-]*/
-const LINE_END = /[\s"'`,;+\\]*$/
+const LINE_END = /[\s"'`,;+\\}\]]*$/
 const KEY_HEADER = /^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)*: /
 /** Words of base64 in one line: a key whose line breaks became spaces. */
 const LEAST_LONG_WORD = 32

@@ -8,6 +8,7 @@ import { removeSpans } from './private-parts.ts'
 import { maskAssignments } from './secret-assignments.ts'
 import { maskCommands } from './secret-commands.ts'
 import { applicableRules, PRIVATE_KEYS, type SecretRule } from './secret-formats.ts'
+import { maskMarkedObjects } from './secret-objects.ts'
 
 /** Replaces every secret by `[secret:kind]`. Idempotent. */
 export function maskSecrets(text: string): string {
@@ -15,7 +16,7 @@ export function maskSecrets(text: string): string {
   // Repeated until nothing changes: masking one secret may reveal the start of the next.
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const before = masked
-    masked = maskSecretManifests(maskQuotedFiles(removeSpans(masked, PRIVATE_KEYS)))
+    masked = maskMarkedObjects(maskSecretManifests(maskQuotedFiles(removeSpans(masked, PRIVATE_KEYS))))
     for (const rule of applicableRules(masked, pass > 0)) masked = applyRule(masked, rule)
     masked = maskAssignments(maskCommands(masked))
     if (masked === before) break
@@ -27,7 +28,13 @@ export function maskSecrets(text: string): string {
 const MAX_PASSES = 9
 
 function applyRule(text: string, rule: SecretRule): string {
-  return text.replace(rule.pattern, (match: string, group: unknown) => {
+  return text.replace(rule.pattern, (match: string, ...groups: unknown[]) => {
+    const group = groups
+      .slice(
+        0,
+        groups.findIndex((one) => typeof one === 'number'),
+      )
+      .find((one) => one !== undefined)
     const secret = typeof group === 'string' ? group : match
     if (rule.accepts?.(secret) === false) return match
     const at = match.lastIndexOf(secret)

@@ -78,7 +78,19 @@ describe('secrets with known formats', () => {
   })
 
   it('has a case for each rule', () => {
-    const elsewhere = ['aws-secret-key', 'slack-webhook', 'authorization', 'url-password', 'cookie', 'signature', 'key']
+    const elsewhere = [
+      'aws-secret-key',
+      'slack-webhook',
+      'authorization',
+      'url-password',
+      'cookie',
+      'signature',
+      'key',
+      'password',
+      'password-hash',
+      'credentials',
+      'url-token',
+    ]
     const known = [...Object.keys(SHAPES), ...PREFIXED_TOKENS.map(([kind]) => kind), ...elsewhere]
     for (const { kind } of SECRET_RULES) expect(known).toContain(kind)
   })
@@ -173,6 +185,17 @@ const MASKED: [text: string, masked: string][] = [
     `a.pem:1:-----BEGIN PRIVATE KEY-----\na.pem-2-${r(64)}\nb.ts:3:const b = 2`,
     'a.pem:1:[secret:private-key]\nb.ts:3:const b = 2',
   ],
+  ["ALTER USER app IDENTIFIED BY 'word'", "ALTER USER app IDENTIFIED BY '[secret:password]'"],
+  ["CREATE ROLE app PASSWORD 'word'", "CREATE ROLE app PASSWORD '[secret:password]'"],
+  ['a\tFALSE\t/\tTRUE\t0\tsid\tab12cd34', 'a\tFALSE\t/\tTRUE\t0\tsid\t[secret:cookie]'],
+  ['{"sensitive": true, "value": "word"}', '{"sensitive": true, "value": "[secret:secret]"}'],
+  ['{"data":{"a":"YWI="},"kind":"Secret"}', '{"data":{"a":"[secret:kubernetes]"},"kind":"Secret"}'],
+  ['password `hunter2`', 'password `[secret:password]`'],
+  ['DB_PASSWORD=k9(Zp]x.Q2', 'DB_PASSWORD=[secret:password]'],
+  ['Passwort: hunter2', 'Passwort: [secret:password]'],
+  [`X-Vault-Token: s.${r(24)}`, 'X-Vault-Token: [secret:token]'],
+  [`https://${r(32)}@x.org`, 'https://[secret:url-token]@x.org'],
+  ['http -a me:hunter2 x.org', 'http -a me:[secret:password] x.org'],
   [`Private-Lines: 2\n${r(64)}\n${r(64)}\nPrivate-MAC: ${hex(40)}\nb`, '[secret:private-key]\nb'],
 ]
 
