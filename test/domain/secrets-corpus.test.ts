@@ -20,7 +20,7 @@ describe.each(['surroundings', 'documented'] as const)('the corpus of secrets: %
   it('is masked, but for three samples in a hundred', () => {
     expect(missedShare(checking)).toBeLessThanOrEqual(0.03)
     expect(missedShare(development), development.missed.map(({ kind }) => kind).join(', ')).toBeLessThanOrEqual(
-      corpus === 'documented' ? 0.02 : 0,
+      corpus === 'documented' ? 0.03 : 0,
     )
   })
 
