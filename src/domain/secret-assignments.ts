@@ -24,10 +24,11 @@ import {
   type SecretName,
 } from './secret-names.ts'
 
-export function maskAssignments(text: string): string {
+/** `hints`: those of `LANGUAGE_HINTS` in the text. */
+export function maskAssignments(text: string, hints: ReadonlySet<string>): string {
   let masked = ''
   let done = 0
-  const names = namesPasswordInOtherLanguage(text) ? nameInAnyLanguage() : NAME
+  const names = namesPasswordInOtherLanguage(text, hints) ? nameInAnyLanguage() : NAME
   names.lastIndex = 0
   for (let match = names.exec(text); match !== null; match = names.exec(text)) {
     const found = assignmentAt(text, match.index, match[0].length)

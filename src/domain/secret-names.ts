@@ -1,5 +1,4 @@
 /** Which names are those of secrets, and which values under such a name are not one: placeholders, types, references. */
-import { LiteralSearch } from '../lib/literal-search.ts'
 
 export type AssignmentKind = 'password' | 'secret' | 'token' | 'key' | 'credentials'
 
@@ -111,12 +110,12 @@ const PASSWORDS: Readonly<Record<string, string>> = {
   Korean: '비밀번호|암호',
 }
 /** A part of each of them; a text without any of them names a password in English or not at all. */
-const LATIN_PARTS = new LiteralSearch([
+export const LANGUAGE_HINTS: readonly string[] = [
   ...'asswort kennwort de_passe de-passe depasse contrase senha palavra parola wachtwoord haslo hasło sifre şifre'.split(
     ' ',
   ),
   ...['senord', 'adgangskode', 'heslo', 'de passe', ' mdp ', '.mdp ', '"mdp"', 'mdp: ', 'mdp = ', '_mdp=', '_mdp:'],
-])
+]
 const OTHER_LETTERS = /[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]/
 const OTHER_PARTS = 'ароль АРОЛЬ 密码 密碼 口令 パスワード 暗証番号 비밀번호 암호'.split(' ')
 /** A source of a pattern: it is compiled only for a text that needs it. */
@@ -127,8 +126,10 @@ const PASSWORD_IN_LANGUAGES = new RegExp(PASSWORD_NAMES.replaceAll('[ _-]?', '')
 export const isNameInOtherLanguage = (name: string): boolean =>
   PASSWORD_IN_LANGUAGES.test(name.toLowerCase().replace(/[ _-]/g, ''))
 
-export const namesPasswordInOtherLanguage = (text: string): boolean =>
-  LATIN_PARTS.isIn(text) || (OTHER_LETTERS.test(text) && OTHER_PARTS.some((part) => text.includes(part)))
+/** `hints`: those of `LANGUAGE_HINTS` in the text. */
+export const namesPasswordInOtherLanguage = (text: string, hints: ReadonlySet<string>): boolean =>
+  LANGUAGE_HINTS.some((hint) => hints.has(hint)) ||
+  (OTHER_LETTERS.test(text) && OTHER_PARTS.some((part) => text.includes(part)))
 
 /** A digit or a sign beside letters. */
 export const isMixed = (value: string): boolean => /[A-Za-z]/.test(value) && /[\d!@#$%^&*+~=()[\]{}]/.test(value)

@@ -3,7 +3,6 @@
  * (`sensitive`), parameters of AWS (`SecureString`), fields of 1Password (`CONCEALED`), the data of Kubernetes secrets. In
  * a text as JSON, Python or JavaScript write it, also escaped, and in values that were parsed.
  */
-import { LiteralSearch } from '../lib/literal-search.ts'
 import { isWord } from './secret-names.ts'
 
 interface Marked {
@@ -20,20 +19,25 @@ const MARKS: readonly [kind: string, mark: string][] = [
   ['secret', 'CONCEALED\\\\{0,3}["\']'],
   ['secret', 'vault\\.azure\\.net/secrets/'],
 ]
-const HINTS = new LiteralSearch(
-  'httpOnly hostOnly sameSite sensitive" sensitive\\ masked" masked\\ SecureString CONCEALED vault.azure.net'.split(
-    ' ',
-  ),
-)
-const MANIFEST_HINTS = ['"Secret"', '"Secret\\']
+/** In lower case. A text without any of them has no such mark. */
+const MARK_HINTS = [
+  ...['httponly', 'hostonly', 'samesite', 'sensitive"', "sensitive'", 'sensitive\\', 'masked"', "masked'", 'masked\\'],
+  ...['securestring', 'concealed', 'vault.azure.net'],
+]
+const MANIFEST_HINTS = ['"secret"', '"secret\\']
+export const OBJECT_HINTS: readonly string[] = [...MARK_HINTS, ...MANIFEST_HINTS]
 const MARK = new RegExp(MARKS.map(([, mark]) => `(${mark})`).join('|'), 'g')
 const FIELD = /\\{0,3}["']?\b[vV]alue\\{0,3}["']?[ \t]{0,4}:[ \t]{0,4}(\\{0,3})(["'])/g
 /** Characters of an object around its mark. */
 const MAX_OBJECT = 2_000
 const MAX_VALUE = 8_192
 
-export function maskMarkedObjects(text: string): string {
-  const found = [...markedValues(text), ...manifestValues(text)].sort((a, b) => a.start - b.start)
+/** `hints`: those of `OBJECT_HINTS` in the text. */
+export function maskMarkedObjects(text: string, hints: ReadonlySet<string>): string {
+  const found = [
+    ...(MARK_HINTS.some((hint) => hints.has(hint)) ? markedValues(text) : []),
+    ...(MANIFEST_HINTS.some((hint) => hints.has(hint)) ? manifestValues(text) : []),
+  ].sort((a, b) => a.start - b.start)
   let masked = ''
   let done = 0
   for (const { start, end, kind } of found) {
@@ -45,7 +49,6 @@ export function maskMarkedObjects(text: string): string {
 }
 
 function markedValues(text: string): Marked[] {
-  if (!HINTS.isIn(text)) return []
   const found: Marked[] = []
   let read = 0
   MARK.lastIndex = 0
@@ -102,7 +105,7 @@ const COMMA = new RegExp(`${BLANK},?${BLANK}`, 'y')
 
 /** The data of Kubernetes secrets in JSON. `kind` is right after the data, or somewhere before it. */
 function manifestValues(text: string): Marked[] {
-  if (!MANIFEST_HINTS.some((hint) => text.includes(hint)) || !KIND_SECRET.test(text)) return []
+  if (!KIND_SECRET.test(text)) return []
   const kinds = [...text.matchAll(KIND)]
   const found: Marked[] = []
   let before = ''

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isEnvFile, maskEnvFile } from '../../src/domain/credential-files.ts'
 import { applicableRules, PREFIXED_TOKENS, SECRET_RULES } from '../../src/domain/secret-formats.ts'
-import { maskSecrets } from '../../src/domain/secrets.ts'
+import { maskSecrets, secretHints } from '../../src/domain/secrets.ts'
 import { expectLinearTime } from '../support/linear-time.ts'
 
 const r = (length: number): string => 'aB3dE5gH7jK9mN1pQ2sT4vW6xY8z'.repeat(10).slice(0, length)
@@ -302,6 +302,28 @@ describe('masking', () => {
     }
   })
 
+  it.each([
+    'sk-',
+    'httpOnly',
+    '{"httpOnly":1,"value":"',
+    '"kind":"Secret","data":{',
+    '"kind":"Secret","data":{"a":"b"},',
+    'cookie',
+    'cookie("a","',
+    '\tTRUE\t/',
+    'identified by ',
+    'user a on >',
+    '.auth("a",',
+    'passwort: ',
+    'password **',
+    'echo a:b |',
+    'http -a a:',
+  ])(
+    // biome-ignore format: a list
+    'reads %j in linear time',
+    (trap) => expectLinearTime((size) => maskSecrets(trap.repeat(Math.ceil(size / trap.length))), 62_500, trap),
+  )
+
   it('leaves plain text alone, in linear time', () => {
     const text = 'The session handler returns an array of stored items when the key matches.\n'
     expect(maskSecrets(text.repeat(27_000))).toBe(text.repeat(27_000))
@@ -379,7 +401,7 @@ describe('rules that apply to a text', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
         const text = pieces.join('')
-        const applicable = new Set(applicableRules(text))
+        const applicable = new Set(applicableRules(text, secretHints(text)))
         const missing = SECRET_RULES.filter((rule) => text.search(rule.pattern) !== -1 && !applicable.has(rule))
         expect(missing.map(({ kind }) => kind)).toEqual([])
       }),
