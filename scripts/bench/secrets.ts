@@ -1,7 +1,8 @@
 /**
  * `npm run bench -- secrets [--seed N] [--show development] [--json]`: how many secrets are masked before anything is
  * stored, and how many harmless texts are changed by it. The samples are tool uses and prompts as a hook reports them,
- * with secrets made by a seeded generator.
+ * with secrets made by a seeded generator. Two corpora: kinds of secrets in the surroundings in which agents meet them, and
+ * (`documented_…`) formats as their vendors document them.
  *
  * - masked: share of the samples of which nothing secret is left
  * - false_masks: share of the harmless texts that are changed
@@ -10,7 +11,7 @@
  */
 import { parseArgs } from 'node:util'
 import { printNote, report, rounded } from '../lib/report.ts'
-import { type CorpusHalf, type CorpusResult, measureCorpus } from '../secrets/corpus.ts'
+import { type Corpus, type CorpusHalf, type CorpusResult, measureCorpus } from '../secrets/corpus.ts'
 
 const { values } = parseArgs({
   options: {
@@ -24,15 +25,21 @@ if (!Number.isSafeInteger(seed)) {
   printNote('--seed needs a whole number')
   process.exit(2)
 }
-const halves: Record<CorpusHalf, CorpusResult> = {
-  development: measureCorpus('development', seed),
-  checking: measureCorpus('checking', seed),
+const half = (of: CorpusHalf): Record<Corpus, CorpusResult> => ({
+  surroundings: measureCorpus('surroundings', of, seed),
+  documented: measureCorpus('documented', of, seed),
+})
+const halves: Record<CorpusHalf, Record<Corpus, CorpusResult>> = {
+  development: half('development'),
+  checking: half('checking'),
 }
 const { development, checking } = halves
 if (values.show === 'development' || values.show === 'checking') {
-  for (const { kind, kept } of halves[values.show].missed) printNote(`missed ${kind}: ${kept.slice(0, 600)}`)
-  for (const { text, kept } of halves[values.show].falseMasks)
-    printNote(`false: ${text.slice(0, 200)}\n    -> ${kept.slice(0, 300)}`)
+  for (const result of Object.values(halves[values.show])) {
+    for (const { kind, kept } of result.missed) printNote(`missed ${kind}: ${kept.slice(0, 600)}`)
+    for (const { text, kept } of result.falseMasks)
+      printNote(`false: ${text.slice(0, 200)}\n    -> ${kept.slice(0, 300)}`)
+  }
 }
 
 const masked = (...results: CorpusResult[]): number => {
@@ -43,19 +50,20 @@ const falseMasks = (...results: CorpusResult[]): number => {
   const texts = results.reduce((sum, result) => sum + result.lookAlikes, 0)
   return rounded(results.reduce((sum, result) => sum + result.falseMasks.length, 0) / texts, 4)
 }
-report(
-  {
-    masked: masked(development, checking),
-    false_masks: falseMasks(development, checking),
-    development_masked: masked(development),
-    development_false_masks: falseMasks(development),
-    checking_masked: masked(checking),
-    checking_false_masks: falseMasks(checking),
-    kinds: development.kinds + checking.kinds,
-    samples: development.samples + checking.samples,
-    harmless: development.lookAlikes + checking.lookAlikes,
-    unstable: development.unstable.length + checking.unstable.length,
-    seed,
-  },
-  values.json,
-)
+const shares = (corpus: Corpus): Record<string, number> => {
+  const [dev, check] = [development[corpus], checking[corpus]]
+  return {
+    masked: masked(dev, check),
+    false_masks: falseMasks(dev, check),
+    development_masked: masked(dev),
+    development_false_masks: falseMasks(dev),
+    checking_masked: masked(check),
+    checking_false_masks: falseMasks(check),
+    kinds: dev.kinds + check.kinds,
+    samples: dev.samples + check.samples,
+    harmless: dev.lookAlikes + check.lookAlikes,
+    unstable: dev.unstable.length + check.unstable.length,
+  }
+}
+const documented = Object.entries(shares('documented')).map(([name, share]) => [`documented_${name}`, share])
+report({ ...shares('surroundings'), ...Object.fromEntries(documented), seed }, values.json)

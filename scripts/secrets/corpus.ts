@@ -2,10 +2,13 @@
 import { sanitizeText, sanitizeToolFields } from '../../src/domain/sanitize.ts'
 import { CHECKING_KINDS } from './checking-kinds.ts'
 import { DEVELOPMENT_KINDS } from './development-kinds.ts'
+import { documentedSamples } from './documented/index.ts'
 import { CHECKING_LOOK_ALIKES, DEVELOPMENT_LOOK_ALIKES, lookAlikes } from './lookalikes.ts'
-import { type ReportedText, type SecretKind, type SecretSample, SecretValues } from './samples.ts'
+import { bash, type ReportedText, type SecretKind, type SecretSample, SecretValues } from './samples.ts'
 
 export type CorpusHalf = 'development' | 'checking'
+/** `surroundings`: kinds of secrets where agents meet them; `documented`: formats from their vendors' documentation. */
+export type Corpus = 'surroundings' | 'documented'
 
 const KINDS: Record<CorpusHalf, Record<string, SecretKind>> = {
   development: DEVELOPMENT_KINDS,
@@ -25,40 +28,56 @@ export interface CorpusResult {
   falseMasks: { text: string; kept: string }[]
 }
 
-export function measureCorpus(half: CorpusHalf, seed: number): CorpusResult {
-  const values = new SecretValues(seed)
-  const samples: SecretSample[] = Object.entries(KINDS[half]).flatMap(([kind, make]) =>
-    make(values).map((one) => ({ kind, ...one })),
-  )
-  const missed = samples.flatMap(({ kind, reported, secrets }) => {
-    const kept = cleaned(reported)
-    return secrets.some((secret) => kept.includes(JSON.stringify(secret).slice(1, -1))) ? [{ kind, kept }] : []
+export function measureCorpus(corpus: Corpus, half: CorpusHalf, seed: number): CorpusResult {
+  const { secret, harmless } =
+    corpus === 'documented' ? documentedSamples(half, seed) : surroundingSamples(KINDS[half], LOOK_ALIKES[half], seed)
+  const missed = secret.flatMap(({ kind, reported, secrets }) => {
+    const kept = told(clean(reported))
+    return secrets.some((one) => isLeft(JSON.stringify(one).slice(1, -1), kept)) ? [{ kind, kept }] : []
   })
-  const unstable = samples.flatMap(({ kind, reported }) => {
+  const unstable = [...secret, ...harmless].flatMap(({ kind, reported }) => {
     const once = clean(reported)
     const [before, after] = [JSON.stringify(once), JSON.stringify(clean(once))]
     return before === after ? [] : [{ kind, once: before, twice: after }]
   })
-  const texts = lookAlikes(LOOK_ALIKES[half], values)
-  const falseMasks = texts.flatMap((text) => {
-    const reported: ReportedText = { type: 'tool', input: { command: 'cat out.txt' }, response: { stdout: text } }
-    const kept = cleaned(reported)
-    const before = JSON.stringify({ input: reported.input, response: reported.response })
-    return kept === before ? [] : [{ text, kept }]
+  const falseMasks = harmless.flatMap(({ reported }) => {
+    const [text, kept] = [told(reported), told(clean(reported))]
+    return kept === text ? [] : [{ text, kept }]
   })
-  return {
-    kinds: Object.keys(KINDS[half]).length,
-    samples: samples.length,
-    missed,
-    unstable,
-    lookAlikes: texts.length,
-    falseMasks,
-  }
+  const kinds = new Set(secret.map(({ kind }) => kind)).size
+  return { kinds, samples: secret.length, missed, unstable, lookAlikes: harmless.length, falseMasks }
 }
 
-function cleaned(reported: ReportedText): string {
-  const kept = clean(reported)
-  return JSON.stringify(kept.type === 'prompt' ? kept.text : { input: kept.input, response: kept.response })
+function surroundingSamples(
+  kinds: Record<string, SecretKind>,
+  templates: Parameters<typeof lookAlikes>[0],
+  seed: number,
+): Record<'secret' | 'harmless', SecretSample[]> {
+  const values = new SecretValues(seed)
+  const secret = Object.entries(kinds).flatMap(([kind, make]) => make(values).map((one) => ({ kind, ...one })))
+  const harmless = lookAlikes(templates, values).map((text) => ({
+    kind: 'harmless',
+    reported: bash('cat out.txt', text),
+    secrets: [],
+  }))
+  return { secret, harmless }
+}
+
+/** Characters of a secret in a row: a mask that ends within the secret has not masked it. */
+const LEAST_LEFT = 6
+
+function isLeft(secret: string, kept: string): boolean {
+  const rest = kept.replace(/\[secret:[a-z-]+\]/g, '')
+  for (let at = 0; at === 0 || at + LEAST_LEFT <= secret.length; at++) {
+    if (rest.includes(secret.slice(at, at + LEAST_LEFT))) return true
+  }
+  return false
+}
+
+function told(reported: ReportedText): string {
+  return JSON.stringify(
+    reported.type === 'prompt' ? reported.text : { input: reported.input, response: reported.response },
+  )
 }
 
 function clean(reported: ReportedText): ReportedText {

@@ -46,6 +46,17 @@ export class SecretValues extends Random {
   word = (): string =>
     this.pick(['swordfish', 'trustno', 'letmein', 'correcthorse', 'Butterfly', 'dragonfire', 'opensesame', 'Marmalade'])
 
+  /** As password managers make them: with brackets and dots, and nothing that a shell or JSON has to quote. */
+  signs = (length = 16): string => {
+    const inner = [
+      ...this.from(LOWER + UPPER + DIGITS, length - 6),
+      ...this.from('()[]{}', 2),
+      '.',
+      ...this.from('!@%^*_+=', 1),
+    ]
+    return `${this.from(LOWER, 1)}${this.shuffled(inner).join('')}${this.from(UPPER, 1)}`
+  }
+
   some<T>(items: readonly T[], count: number): T[] {
     return this.shuffled(items).slice(0, count)
   }

@@ -5,6 +5,7 @@
  */
 
 import { LiteralSearch } from '../lib/literal-search.ts'
+import { secretKindForName } from './secret-names.ts'
 
 /** `lines`: one setting per line, the names are kept. `whole`: nothing is kept. */
 export type CredentialFile = 'lines' | 'whole'
@@ -94,8 +95,42 @@ const READERS =
   /^(?:cat|bat|batcat|head|tail|less|more|nl|tac|grep|egrep|fgrep|zgrep|rg|ag|awk|gawk|sed|cut|sort|uniq|jq|yq|xxd|od|hexdump|base64|strings|diff|cmp|git|type|gc|Get-Content|xmllint|column)$/
 const MAX_COMMAND = 20_000
 
-/** What a shell command prints or writes: `lines` if it names such a file, `whole` if it prints one. */
+/** Commands whose whole output is a secret. The group is a name that has to be that of a secret. */
+const PRINTERS: readonly RegExp[] = [
+  /^(?:kubectl|oc)\s.{0,200}\bget\s+secrets?[\s/].{0,200}(?:jsonpath|template)=.{0,40}\.(?:data|stringData)\b/,
+  /^(?:vault|bao)\s.{0,200}\s-field[= ]["']?([\w.-]+)/,
+  /^(?:terraform|tofu)\s.{0,200}\boutput\s.{0,100}-raw\s+([\w.-]+)/,
+  /^aws\s.{0,200}(?:\bsecretsmanager\s+get-secret-value\b.{0,400}--output\s+text|\bssm\s+get-parameters?\b.{0,400}--output\s+text|\becr\s+get-login-password\b)/,
+  /^gcloud\s.{0,100}(?:print-(?:access|identity)-token|secrets\s+versions\s+access)/,
+  /^az\s.{0,200}(?:get-access-token|keyvault\s+secret\s+show)\b.{0,200}\s(?:-o|--output)[ =]?tsv/,
+  /^(?:op\s+read|pass\s+show|gh\s+auth\s+token|lpass\s+show\s.{0,100}--password|bw\s+get\s+(?:password|totp))\b/,
+  /^security\s+find-(?:generic|internet)-password\s.{0,200}\s-w\b/,
+  /^(?:heroku|eb|doppler)\s.{0,200}(?:config:get|secrets\s+get)\s+([\w.-]+)/,
+]
+/** Programs that pass on what they read. */
+const FILTERS = /^(?:base64|jq|tr|head|tail|cut|cat|tee|sed|awk|xxd)\b/
+
+/** Whether a command prints a secret: what goes into a file or another program is not printed. */
+function printsSecret(command: string): boolean {
+  const plain = command
+    .slice(0, MAX_COMMAND)
+    .replace(/"[^"\n]*"|'[^'\n]*'/g, (quoted) => quoted.replace(/[;|&>]/g, ' '))
+  return plain.split(/&&|[;\n]/).some((line) => {
+    const [first = '', ...others] = line.split('|').map((part) => part.trim())
+    if (line.includes('>') || others.some((program) => !FILTERS.test(program))) return false
+    return PRINTERS.some((printer) => {
+      const found = printer.exec(first.replace(/^(?:[A-Z_]+=\S{0,200}\s+){0,4}(?:sudo\s+)?/, ''))
+      return found !== null && (found[1] === undefined || secretKindForName(found[1]) !== null)
+    })
+  })
+}
+
+/**
+ * What a shell command prints or writes: `lines` if it names such a file, `whole` if it prints one or a secret from where
+ * secrets are kept.
+ */
 export function commandCredentialFile(command: string): CredentialFile | null {
+  if (printsSecret(command)) return 'whole'
   if (!FILE_HINTS.isIn(command)) return null
   let found: CredentialFile | null = null
   for (const simple of command.slice(0, MAX_COMMAND).split(/[;|&\n]|\$\(|`/)) {

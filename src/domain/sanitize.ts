@@ -34,6 +34,7 @@ import {
   type SecretName,
   secretKindForName,
 } from './secret-names.ts'
+import { markedFields } from './secret-objects.ts'
 import { maskSecrets } from './secrets.ts'
 import {
   bestLines,
@@ -83,6 +84,9 @@ const maskByKey: MaskText = (text, key) => {
   if (name !== null && !isPlaceholderValue(text) && isSecretUnder(name, text)) return `[secret:${name.kind}]`
   return key !== null && HEADER.test(key) ? maskHeader(key, text) : maskSecrets(text)
 }
+
+/** Names in it are kept. */
+const maskWhole: MaskText = (text, key) => (key === null || isPlaceholderValue(text) ? text : '[secret:secret]')
 
 function isSecretUnder({ kind, plural, weak }: SecretName, value: string): boolean {
   if (weak) return kind === 'password' ? /^[!-~]+$/.test(value) && !/^pass/i.test(value) : looksRandom(value, 12)
@@ -248,8 +252,10 @@ function prepare(value: unknown, bounds: SizeBounds, mask: MaskText, key: string
   const names = Object.keys(value).filter((name) => before === null || name !== MORE_KEYS)
   const kept = names.slice(0, bounds.members)
   const paired = pairedName(value)
+  const marked = mask === keep ? [] : markedFields(value)
   const entries = kept.map((name): [string, Prepared] => {
     const item: unknown = Reflect.get(value, name)
+    if (marked.includes(name)) return [name, prepare(item, bounds, maskWhole, name, depth + 1)]
     const of = paired !== null && /^value$/i.test(name) ? paired : name
     return [cutKey(name, mask), prepare(item, bounds, mask, of, depth + 1)]
   })
@@ -260,7 +266,7 @@ function prepare(value: unknown, bounds: SizeBounds, mask: MaskText, key: string
 function pairedName(value: object): string | null {
   for (const field of ['name', 'key', 'Name', 'Key', 'variable']) {
     const name: unknown = Reflect.get(value, field)
-    if (typeof name === 'string' && secretKindForName(name) !== null) return name
+    if (typeof name === 'string' && (secretKindForName(name) !== null || HEADER.test(name))) return name
   }
   return null
 }

@@ -12,21 +12,27 @@ import type { Span } from './private-parts.ts'
 import {
   type AssignmentKind,
   isHarmlessValue,
+  isMixed,
+  isNameInOtherLanguage,
   isPlaceholderValue,
   isUpperName,
   looksRandom,
   MAX_PLACEHOLDER,
+  namesPasswordInOtherLanguage,
+  PASSWORD_NAMES,
   readSecretName,
   type SecretName,
 } from './secret-names.ts'
 
-export function maskAssignments(text: string): string {
+/** `hints`: those of `LANGUAGE_HINTS` in the text. */
+export function maskAssignments(text: string, hints: ReadonlySet<string>): string {
   let masked = ''
   let done = 0
-  NAME.lastIndex = 0
-  for (let match = NAME.exec(text); match !== null; match = NAME.exec(text)) {
-    const found = assignmentAt(text, match.index)
-    NAME.lastIndex = Math.max(found.end, NAME.lastIndex)
+  const names = namesPasswordInOtherLanguage(text, hints) ? nameInAnyLanguage() : NAME
+  names.lastIndex = 0
+  for (let match = names.exec(text); match !== null; match = names.exec(text)) {
+    const found = assignmentAt(text, match.index, match[0].length)
+    names.lastIndex = Math.max(found.end, names.lastIndex)
     for (const { start, end } of found.secrets) {
       if (start < done || start >= end) continue
       masked += `${text.slice(done, start)}[secret:${found.kind}]`
@@ -38,7 +44,12 @@ export function maskAssignments(text: string): string {
 
 /** A part of every name that `readSecretName` accepts. Short: it is compiled in every hook. */
 const NAME =
-  /pass(?:wo?r?d|phrase|code|(?![a-z]))|pwd?(?![a-z])|psk|secret|token|credential|mnemonic|phrase|recovery|jwt|_pat\b|_salt|masterauth|auth(?=\\{0,3}["'] ?:)|key/gi
+  /pass(?:wo?r?d|phrase|code|(?![a-z]))|pwd?(?![a-z])|psk|secret|token|credential|mnemonic|phrase|recovery|jwt|_pat\b|_salt|masterauth|auth(?=ident|\\{0,3}["'] ?:)|key/gi
+let anyName: RegExp | null = null
+function nameInAnyLanguage(): RegExp {
+  anyName ??= new RegExp(`${PASSWORD_NAMES}|${NAME.source}`, 'gi')
+  return anyName
+}
 
 const TYPE_WORDS =
   /^(?:string|str|text|number|int|integer|bool|boolean|bytes|any|unknown|object|void|char|varchar|uuid|self|this|required|optional|write|read)$/i
@@ -54,10 +65,10 @@ const MEMBER = /^[A-Za-z_$][\w$]*(?:(?:\?{0,2}\.#?|::)[A-Za-z_$][\w$]*)+$/
 const KNOWN_OWNER =
   /^(?:process|os|env|config|settings|options|opts|self|this|ctx|req|request|props|args|var|local|data)\b/
 
-const OPERATOR = /\\{0,3}["'`]?\]?([ \t]{0,8})(=>|:=|:(?![:=])|=(?![=>~]))([ \t]{0,8})/y
+const OPERATOR = /\\{0,3}["'`]?\]?([ \t]{0,8})(=>|:=|:(?![:=])|：|=(?![=>~]))([ \t]{0,8})/y
 /** `password: string = "…"` */
 const TYPED = /\??[ \t]{0,4}:[ \t]{0,4}[A-Za-z_][\w.<>[\]|]{0,40}[ \t]{0,4}=[ \t]{0,4}(?=["'`])/y
-const QUOTE = /[fbru@]{0,2}(\\{0,3})(["'`])/iy
+const QUOTE = /[fbrun@]{0,2}(\\{0,3})(["'`])/iy
 const FLAG_VALUE = /[ \t]{1,8}(?=[^\s-])/y
 /** `"name": "DB_PASSWORD", "value": "…"`, also in YAML and XML. */
 const PAIRED_VALUE =
@@ -65,19 +76,24 @@ const PAIRED_VALUE =
 const PAIRED_NAME = /(?:name|key|variable|id)\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["']?[\w.-]{0,100}$/i
 /** `define('DB_PASSWORD', '…')`, `page.fill('#password', '…')`. */
 const SECOND_ARGUMENT = /\\{0,3}["'`][ \t]{0,4},[ \t]{0,4}(?=["'`])/y
+/** `get('#password').type('…')` */
+const TYPED_INTO = /\\{0,3}["'`]\]?\\{0,3}["'`]?\)\.(?:fill|type|sendKeys|send_keys|setValue)\((?=\\{0,3}["'`])/y
 const NAMED_ARGUMENT =
-  /(?:\b(define|setenv|putenv|fill|type)|\.(?:set|put|append|setItem|setHeader|addHeader|setProperty|sendKeys))\(\s{0,8}["'`][\w.#[\]="'-]{0,100}$/
-/** `password is …`, and `aws configure set aws_secret_access_key …`. */
-const IS = /[ \t]{1,4}is:?[ \t]{1,4}/y
+  /(?:\b(define|setenv|putenv|fill|type)|\.(?:set|put|append|setItem|setHeader|addHeader|setProperty|sendKeys))\(\s{0,8}\\{0,3}["'`][\w.#[\]="'-]{0,100}$/
+/** `password is …`, `password for root: …`, and the same in other languages. */
+const IS =
+  /[ \t]{1,4}(?:is|ist|lautet|est|es|è|é|to|är|je|(?:is generated )?for \S{1,80}(?::|[ \t]=))[:：]?[ \t]{1,4}|[ \t]?(?:是|为|為|は|는|은)[:：]?[ \t]{0,4}/iy
 const SPACE = /[ \t]{1,40}/y
-const BARE = /[^\s"'`]{1,8192}/y
+/** In JSON text a line break is escaped. */
+const BARE = /(?:[^\s"'`\\]{1,8192}|\\(?!\\{0,2}[nrt"])){1,64}/y
 const MARKER = /secret:[a-z-]+\]/y
 /** Most characters of a value and of a name. */
 const MAX_VALUE = 8_192
 const MAX_NAME = 64
 
-/** `[\w-]`, without a pattern: it is asked for every character of a name. */
+/** `[\w-]` and the letters of Latin and Cyrillic, without a pattern: it is asked for every character of a name. */
 function isNameCharacter(code: number): boolean {
+  if (code > 127) return (code >= 0xc0 && code <= 0x24f) || (code >= 0x400 && code <= 0x4ff)
   if (code >= 97) return code <= 122
   if (code >= 65) return code <= 90 || code === 95
   return (code >= 48 && code <= 57) || code === 45
@@ -98,9 +114,9 @@ interface NameAt extends SecretName {
   to: number
 }
 
-function assignmentAt(text: string, index: number): FoundAssignment {
+function assignmentAt(text: string, index: number, length: number): FoundAssignment {
   const from = nameStart(text, index)
-  const to = nameEnd(text, index)
+  const to = nameEnd(text, index + length)
   const nothing: FoundAssignment = { kind: 'secret', secrets: [], end: to }
   const marker = text[index - 1] === '[' ? matchAt(MARKER, text, index) : null
   if (marker !== null) return { ...nothing, end: index + marker[0].length }
@@ -110,12 +126,13 @@ function assignmentAt(text: string, index: number): FoundAssignment {
   // Mostly prose follows: no pattern is tried on it.
   if (!FOLLOWED.has(text[to] ?? '') || (read.weak && !SYNTAX.has(afterBlanks(text, to)))) return nothing
   const at: NameAt = { ...read, text, name, from, to }
-  const found = operatorValue(at) ?? pairedValue(at) ?? elementValue(at) ?? argumentValue(at) ?? spacedValue(at)
+  const found =
+    markedValue(at) ?? operatorValue(at) ?? pairedValue(at) ?? elementValue(at) ?? argumentValue(at) ?? spacedValue(at)
   return found === null ? nothing : { kind: read.kind, secrets: found.secrets, end: Math.max(to, found.end) }
 }
 
 /** What can be between a name and its value. */
-const FOLLOWED = new Set([...' \t\r\n\\"\'`=:>?,;]'])
+const FOLLOWED = new Set([...' \t\r\n\\"\'`=:>?,;]*：是为為は는은'])
 const SYNTAX = new Set([...'\r\n\\"\'`=:>?,]'])
 
 function afterBlanks(text: string, to: number): string {
@@ -136,8 +153,11 @@ function operatorValue(at: NameAt): Values | null {
   const typed = matchAt(TYPED, text, to)
   const flag = operator === null && text.startsWith('--', from) ? matchAt(FLAG_VALUE, text, to) : null
   const between = typed ?? operator ?? flag
-  if (between === null) return null
+  if (between === null || ARN.test(text.slice(Math.max(0, from - 140), from))) return null
   const start = to + between[0].length
+  // A variable of psql: `PASSWORD :'name'`.
+  if (operator?.[2] === ':' && operator[1] !== '' && operator[3] === '' && /["']/.test(text[start] ?? ''))
+    return none(to)
   const spaced = (operator?.[1] ?? '') !== '' || (operator?.[3] ?? '') !== ''
   const shell = isUpperName(name) && !spaced && operator?.[2] === '='
   const quoted = quotedValue(shell ? { ...at, generic: false } : at, start)
@@ -146,13 +166,20 @@ function operatorValue(at: NameAt): Values | null {
   if (list !== null) return list
   // Tested on a bounded slice first: a text with many expressions must not be read repeatedly.
   const expression = EXPRESSION.exec(text.slice(start, start + MAX_PLACEHOLDER))
-  if (expression !== null && !(shell && SHELL_VALUE.test(expression[0]))) return none(to)
+  const mayBeChosen = at.kind === 'password' && !at.weak
+  if (expression !== null && !mayBeChosen && !(shell && SHELL_VALUE.test(expression[0]))) return none(to)
+  if (expression !== null && !(shell && SHELL_VALUE.test(expression[0]))) {
+    const probe = matchAt(BARE, text.slice(start, start + MAX_PLACEHOLDER + 1), 0)?.[0] ?? ''
+    if (!isNoCode(probe, shell) || (!shell && isCode(at))) return none(to)
+  }
   const bare = matchAt(BARE, text, start)?.[0] ?? ''
   const line = isWholeLine(text, from, start + bare.length)
-  const colon = operator?.[2] === ':'
+  const colon = operator?.[2] === ':' || operator?.[2] === '：'
   const value = bareValue(bare, { at, shell, spaced, colon, flag: flag !== null, line })
   return value === '' ? none(to) : one(start, start + value.length)
 }
+
+const ARN = /\barn:[\w-]{1,20}:[\w:-]{1,80}:$/
 
 /** Null if there is no quote. */
 function quotedValue(at: NameAt, start: number): Values | null {
@@ -174,7 +201,7 @@ function isSecretText(at: NameAt, value: string): boolean {
   if (at.kind !== 'password' && value.length < MIN_SECRET) return false
   if (at.kind === 'credentials' && at.weak) return looksRandom(value, 12)
   if (at.weak) return /^[!-~]+$/.test(value) && !/^pass/i.test(value)
-  if (REGEX_SOURCE.test(value)) return false
+  if (REGEX_SOURCE.test(value) || (isUpperName(value) && readSecretName(value) !== null)) return false
   if (at.generic && WORDS.test(value)) return false
   if (at.kind !== 'password' && at.kind !== 'secret' && WORDS.test(value) && /(?:token|key)$/i.test(value)) return false
   return at.plural && at.kind !== 'password' ? looksRandom(value, 8) : true
@@ -185,7 +212,7 @@ const MIN_SECRET = 3
 /** `refresh_token`, `claude-mem:read-notices`: a name, not a secret. */
 const WORDS = /^[@_]?[A-Za-z]+(?:[-_.:/][A-Za-z]+)*$/
 /** A pattern for tokens, not a token. */
-const REGEX_SOURCE = /\(\?[:!=<]|\[\^|\\[wdsWDS][+*]/
+const REGEX_SOURCE = /\(\?[:!=<]|\[\^[^\]]{1,40}\][+*{)$]|\\[wdsWDS][+*]/
 
 /** What a page shows beside the field: `Your password`, `Forgot your password?`, `Password`. */
 function isLabel(value: string): boolean {
@@ -199,11 +226,13 @@ function isLabel(value: string): boolean {
 function listValues(at: NameAt, start: number): Values | null {
   const { text } = at
   const window = text.slice(start, start + MAX_LIST)
-  if (window.startsWith('[')) {
+  if (/^\[\s{0,8}\\{0,3}["'`]/.test(window)) {
     const end = window.indexOf(']')
     if (end === -1) return null
     const items = [...window.slice(0, end).matchAll(/(\\{0,3})(["'`])((?:(?!\2)[^\\\n]){1,4096})\1\2/g)]
     if (items.length === 0) return null
+    // `['required', 'string', 'min:8']` is what a password must be.
+    if (items.some(([, , , value = '']) => TYPE_WORDS.test(value))) return none(start + end)
     const secrets = items
       .filter(([, , , value = '']) => isSecretText({ ...at, plural: true }, value))
       .map((item) => {
@@ -265,6 +294,8 @@ function elementValue(at: NameAt): Values | null {
 /** `define('DB_PASSWORD', '…')`: with other functions only what no label and no other name looks like. */
 function argumentValue(at: NameAt): Values | null {
   const { text, from, to } = at
+  const typed = matchAt(TYPED_INTO, text, to)
+  if (typed !== null) return quotedValue(at, to + typed[0].length)
   const between = matchAt(SECOND_ARGUMENT, text, to)
   if (between === null) return null
   const call = NAMED_ARGUMENT.exec(text.slice(Math.max(0, from - 140), from))
@@ -275,18 +306,50 @@ function argumentValue(at: NameAt): Values | null {
   return /[^A-Za-z _-]/.test(text.slice(secret.start, secret.end)) ? found : none(secret.end)
 }
 
+/** Signs of Markdown and quotes around a name and its value: `**Password:** …`, ``password `…` ``, `| password | … |`. */
+const MARKED =
+  /(?=[ \t]{0,2}(?:[*`|“„«→—–:\\"'_]|(?:is|to|ist|est|es|è|é|är|je)[ \t]))([ \t]{0,2}[*_`"'\\]{0,4}[:：]?[*_`"'\\]{0,4}[ \t]{0,8}(?:(?:is|to|=|→|->|[|—–-]|ist|lautet|est|es|è|é|to|är|je)[ \t]{1,8})?[*_`"'“„«\\]{0,4})((?:[^\s*`"'“”„«»|<>\\]|\*(?!\*)){4,512})/y
+
+/** Where only Markdown is between the name and a value that no word and no code looks like. */
+function markedValue({ text, name, to, kind, plural }: NameAt): Values | null {
+  const match = MARKED_START.has(text[to] ?? '') ? matchAt(MARKED, text, to) : null
+  if (match === null || plural) return null
+  const between = match[1] ?? ''
+  if (!/[*`|“„«→]|^[ \t]["'\\]/.test(between)) return null
+  const value = withoutTrailing(match[2] ?? '')
+  const isChosen = kind === 'password' ? value.length >= 6 && isMixed(value) : looksRandom(value, 16)
+  if (!isChosen || isPlaceholderValue(value) || isHarmlessValue(name, value)) return null
+  if (MEMBER.test(value) || ALGORITHM.test(value) || isUpperName(value)) return null
+  if (!isNoCode(value) && (EXPRESSION.test(value) || PATH.test(value))) return null
+  const start = to + between.length
+  return one(start, start + value.length)
+}
+
+const MARKED_START = new Set([...' \t*`:|"\\'])
+/** `sha256`, `utf-8`: neither is a password, though letters and digits are mixed. */
+const ALGORITHM = /^(?:sha|md|hs|rs|es|aes|rsa|bcrypt|argon|scrypt|pbkdf|utf|base|oauth|ed|x|v|p)[-_]?\d{1,5}\w{0,2}$/i
+const PATH = /^[.~]?\/|^--?\w|\/.*\/|^[\w-]+\.[a-z]{1,5}(?::\d+)?$/
+
 /** `password is …` in prose, `password    …` in a table or a configuration file, `set some_secret_key …` in a command. */
 function spacedValue(at: NameAt): Values | null {
   const { text, from, to, kind } = at
   if (at.weak) return null
-  const is = kind === 'password' && !at.plural ? matchAt(IS, text, to) : null
+  const is = at.plural ? null : matchAt(IS, text, to)
   const space = is ?? matchAt(SPACE, text, to)
   if (space === null) return null
   const start = to + space[0].length
-  const bare = withoutTrailing(matchAt(BARE, text, start)?.[0] ?? '')
+  if (kind === 'password' && SQL_QUOTE.test(text.slice(start, start + 4)) && isSql(at)) return quotedValue(at, start)
+  const word = matchAt(BARE, text, start)?.[0] ?? ''
+  const bare = withoutTrailing(isNameOfOtherScript(at.name) ? asciiStart(word) : word)
   if (bare.length > MAX_VALUE || isPlaceholderValue(bare) || isHarmlessValue(at.name, bare)) return null
   const end = start + bare.length
-  if (is !== null) return bare.length >= 4 && isMixed(bare) ? one(start, end) : null
+  if (is !== null) {
+    const isSecret =
+      kind === 'password'
+        ? bare.length >= 4 && isMixed(bare) && (isNoCode(bare) || !EXPRESSION.test(bare.slice(0, MAX_PLACEHOLDER)))
+        : looksRandom(bare, 16)
+    return isSecret ? one(start, end) : null
+  }
   const wholeLine = isWholeLine(text, from, end) && !TYPE_WORDS.test(bare)
   // A table has its columns apart; the configuration of a server has one space.
   if (wholeLine && (space[0].length > 1 || CONFIG_WORDS.test(at.name)) && /^[^\s|()[\]{}<>=:]{4,}$/.test(bare)) {
@@ -300,9 +363,14 @@ function spacedValue(at: NameAt): Values | null {
 const CONFIG_WORDS = /^(?:requirepass|masterauth|bindpw|rootpw)$/
 /** `machine x login y password z` of a netrc file. */
 const LOGIN_BEFORE = /(?:machine\s{1,8}\S{1,80}|default)\s{1,8}login\s{1,8}\S{1,80}\s{1,8}$/
-/** A digit or a sign beside letters. */
-const isMixed = (value: string): boolean =>
-  /[A-Za-z]/.test(value) && /[\d!@#$%^&*+~]/.test(value) && !/[()]/.test(value)
+/** `CREATE ROLE app PASSWORD '…'`, `SET PASSWORD FOR app = '…'` */
+const SQL_QUOTE = /^[nNeE]?'/
+const SQL_BEFORE = /\b(?:create|alter|set|with|encrypted|options|login)\b[^;]{0,120}$/i
+const isSql = ({ text, from, name }: NameAt): boolean =>
+  /^password$/i.test(name) && SQL_BEFORE.test(text.slice(Math.max(0, from - 140), from))
+
+const isNameOfOtherScript = (name: string): boolean => /[^\p{ASCII}]/u.test(name)
+const asciiStart = (word: string): string => /^[!-~]*/.exec(word)?.[0] ?? ''
 
 interface AssignmentSyntax {
   at: NameAt
@@ -318,15 +386,16 @@ interface AssignmentSyntax {
 /** The part of an unquoted value that is secret; empty if there is none. */
 function bareValue(bare: string, syntax: AssignmentSyntax): string {
   const { shell, at } = syntax
-  const value = withoutTrailing(shell ? bare : (/^[^&;,)]*/.exec(bare)?.[0] ?? ''))
+  const value = valueWithin(bare, syntax)
   if (!shell && value.startsWith(':')) return ''
   if (isPlaceholderValue(value) || isHarmlessValue(at.name, value)) return ''
   if (/^\d+$/.test(value)) {
     return !at.plural && value.length >= (at.kind === 'password' && !at.weak ? 4 : 8) ? value : ''
   }
+  if (isNameInOtherLanguage(at.name)) return value.length >= 4 && isMixed(value) ? value : ''
   if (at.plural && at.kind !== 'password' && !looksRandom(value, 12)) return ''
   if (at.kind === 'credentials' && at.weak) return ''
-  if (MEMBER.test(value) && (!shell || KNOWN_OWNER.test(value))) return ''
+  if (MEMBER.test(value) && (!shell || KNOWN_OWNER.test(value)) && !isNoMember(value, syntax)) return ''
   if (syntax.flag) return LETTERS.test(value) ? '' : value
   if (shell) return value
   if (IDENTIFIER.test(value) && readSecretName(value) !== null && !/\d/.test(value)) return ''
@@ -340,6 +409,42 @@ function bareValue(bare: string, syntax: AssignmentSyntax): string {
     : value
 }
 
+/** Without what follows the value: `password=x&user=y`, `f(password=x)`. */
+function valueWithin(bare: string, { shell, at, line, spaced, colon }: AssignmentSyntax): string {
+  const ascii = isNameOfOtherScript(at.name) ? asciiStart(bare) : bare
+  if (shell) return withoutTrailing(ascii)
+  if (at.kind !== 'password' || at.weak) return withoutTrailing(/^[^&;,)]*/.exec(ascii)?.[0] ?? '')
+  if (line && !isCode(at)) return withoutTrailing(ascii)
+  // A sentence: `created the user (password: x).`
+  if (colon && spaced && isNoCode(ascii)) return withoutTrailing(ascii.replace(/[).,;]+$/, ''))
+  const before = at.text.slice(Math.max(0, at.from - CODE_WINDOW), at.from)
+  const isInside = before.lastIndexOf('(') > Math.max(before.lastIndexOf('\n'), before.lastIndexOf(')'))
+  return withoutTrailing((isInside ? /^[^&;,)]*/ : /^[^&;,]*/).exec(ascii)?.[0] ?? '')
+}
+
+/** Brackets that do not pair, or a name right after a closing one: a password, not an expression. */
+function isNoCode(value: string, shell = false): boolean {
+  if (!/^[A-Za-z0-9]/.test(value) || value.length > MAX_PLACEHOLDER || /[([{]$/.test(value)) return false
+  if (/[)\]}][A-Za-z0-9@#_]/.test(value) || (shell && /[A-Za-z0-9]$/.test(value))) return true
+  const open: string[] = []
+  for (const char of value) {
+    if (OPENING[char] !== undefined && OPENING[char] !== '') {
+      if (open.pop() !== OPENING[char]) return true
+    } else if (char === '(' || char === '[' || char === '{') open.push(char)
+  }
+  // `f(a, b)`: only its first part.
+  return open.length > 0 && !value.endsWith(',')
+}
+
+/** Digits and letters in parts of a value with dots, where code would have words. */
+function isNoMember(value: string, { at, line }: AssignmentSyntax): boolean {
+  const parts = value.split('.')
+  if (parts.some((part) => looksRandom(part, 16))) return true
+  return (
+    at.kind === 'password' && line && !KNOWN_OWNER.test(value) && parts.some((part) => /\d/.test(part)) && !isCode(at)
+  )
+}
+
 /** In code a capitalized word after a colon is a type, in a configuration file it is a value. */
 function isType(value: string, at: NameAt): boolean {
   return TYPE_WORDS.test(value) || (CAPITALIZED.test(value) && isCode(at))
@@ -351,7 +456,13 @@ const CODE =
   /[{};(,][ \t]{0,8}$|^[ \t]{0,40}[})\]]|=>|: (?:string|number|boolean)\b|\([^()\n]{0,80}\)[ \t]{0,4}[:{;]|^[ \t]{0,40}(?:export|import|const|let|var|return|function|class|interface|type|def|fn|func|pub|public|private)\b/m
 
 function isCode({ text, from, to }: NameAt): boolean {
-  return CODE.test(text.slice(Math.max(0, from - CODE_WINDOW), to + CODE_WINDOW))
+  const before = text.slice(Math.max(0, from - CODE_WINDOW), to)
+  // A password may have any sign; where the text is a string in JSON, what follows it is not code either.
+  const [own = '', ...next] = text
+    .slice(to, to + CODE_WINDOW)
+    .replace(/\\?"[ \t]{0,4}[}\]][^\n]*$/, '')
+    .split(/\n|\\n/)
+  return CODE.test([before + own.trimEnd().slice(-1), ...next].join('\n'))
 }
 
 /** Without punctuation of the text around the value. A closing bracket stays if the value contains its opening one. */
@@ -394,12 +505,17 @@ function closingQuote(text: string, open: number, escapes: string, quote: string
   return limit
 }
 
+/** Also as JSON text has lines; a comment may follow, and names with dots are one name. */
+const LINE_STOP = /[ \t]{1,8}#|$|[\r\n"]|\\{1,3}[nr"]/y
+const LINE_NAME = /[\w.+ \t-]/
+
 function isWholeLine(text: string, from: number, end: number): boolean {
-  const stop = text[end]
-  if (stop !== undefined && stop !== '\n' && stop !== '\r') return false
+  if (matchAt(LINE_STOP, text, end) === null) return false
   let at = from
-  while (at > 0 && from - at < MAX_NAME && /[ \t+-]/.test(text[at - 1] ?? '')) at--
-  return at === 0 || text[at - 1] === '\n'
+  while (at > 0 && from - at < MAX_NAME && LINE_NAME.test(text[at - 1] ?? '')) at--
+  if (at === 0 || text[at - 1] === '\n' || /:[ \t]?\\{0,3}"$/.test(text.slice(Math.max(0, at - 6), at))) return true
+  // The `n` of an escaped line break.
+  return text[at - 1] === '\\' && /[nr]/.test(text[at] ?? '')
 }
 
 export function matchAt(pattern: RegExp, text: string, index: number): RegExpExecArray | null {

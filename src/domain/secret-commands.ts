@@ -5,81 +5,104 @@
 import type { Span } from './private-parts.ts'
 import { isPlaceholderValue } from './secret-names.ts'
 
+/** A quoted text, or a word. The quotes stay. */
+const VALUE = `(?:"(?<double>[^"\\n]{1,512})"|'(?<single>[^'\\n]{1,512})'|(?<bare>[^\\s"'|;&<>]{1,512}))`
+/** As `VALUE` after `user:`: a quote may be before the user. */
+const AFTER_USER = '[ =]?["\']?(?!\\[secret:)[^\\s:"\'@]{1,128}:(?<bare>[^\\s"\']{1,256})'
+const flag = (source: string): string => `(?<=\\s)(?:${source})${VALUE}`
+
 interface ProgramFlags {
   programs: string
-  /** Applied to the rest of the command; its group `secret` is masked. */
-  flags: RegExp
+  /** Source of a pattern for the rest of the command; its groups are masked. */
+  flags: string
   kind?: string
   /** Only after this word: `docker login`. */
   needs?: RegExp
 }
 
-/** A quoted text, or a word. The quotes stay. */
-const VALUE = `(?:"(?<double>[^"\\n]{1,512})"|'(?<single>[^'\\n]{1,512})'|(?<bare>[^\\s"'|;&<>]{1,512}))`
-const flags = (source: string): RegExp => new RegExp(`(?<=\\s)(?:${source})${VALUE}`, 'gd')
-
-/** Made when a text has one of the programs. */
-const programFlags = (): ProgramFlags[] => [
-  {
-    programs: 'curl',
-    flags: /(?<=\s)(?:-u|-U|--user|--proxy-user)[ =]?["']?[^\s:"'@]{1,128}:(?<bare>[^\s"']{1,256})/dg,
-  },
+const PROGRAMS: readonly ProgramFlags[] = [
+  { programs: 'curl', flags: `(?<=\\s)(?:-u|-U|--user|--proxy-user)${AFTER_USER}` },
   {
     programs: 'curl',
     kind: 'cookie',
-    flags: /(?<=\s)(?:-b|--cookie)[ =]?["']?[^\s="']{1,128}=(?<bare>[^\s"']{4,2048})/dg,
+    flags: '(?<=\\s)(?:-b|--cookie)[ =]?["\']?[^\\s="\']{1,128}=(?<bare>[^\\s"\']{4,2048})',
   },
-  { programs: 'mysql|mysqldump|mysqladmin|mysqlimport|mysqlsh|mariadb|mariadb-dump', flags: flags('-p') },
-  { programs: 'sshpass', flags: flags('-p ?') },
-  { programs: 'docker|podman|nerdctl|helm|oras|skopeo|buildah|az', needs: /\blogin\b/, flags: flags('-p ') },
-  { programs: 'redis-cli|valkey-cli', flags: flags('-a ') },
-  { programs: 'mongo|mongosh|mongodump|mongorestore|mongoimport|mongoexport', flags: flags('-p ?') },
-  { programs: 'openssl', flags: flags('-(?:passin|passout|pass) pass:|-k ') },
-  { programs: 'keytool|jarsigner', flags: flags('-(?:src|dest)?(?:store|key)pass ') },
-  { programs: 'apksigner', flags: flags('--(?:ks|key)-pass pass:') },
-  { programs: 'ldapsearch|ldapadd|ldapmodify|ldapdelete|ldapwhoami|ldappasswd', flags: flags('-w ') },
-  { programs: 'sqlcmd|bcp|osql', flags: flags('-P ?') },
-  { programs: 'zip|unzip', flags: flags('-P ') },
-  { programs: '7z|7za|7zz|rar|unrar', flags: flags('-p') },
-  { programs: 'gpg', flags: flags('--passphrase[ =]') },
+  { programs: 'http|https|xh|xhs', flags: `(?<=\\s)(?:-a|--auth)(?=[ =])${AFTER_USER}` },
   {
-    programs: 'htpasswd',
+    programs: 'http|https|xh|xhs',
+    kind: 'token',
+    needs: /\s(?:-A|--auth-type)[ =]?bearer\b/,
+    flags: flag('-a |--auth[ =]'),
+  },
+  { programs: 'mysql|mysqldump|mysqladmin|mysqlimport|mysqlsh|mariadb|mariadb-dump', flags: flag('-p') },
+  { programs: 'sqlplus|sqlldr|expdp|impdp', flags: '\\s[\\w.$-]{1,64}/(?<bare>[^\\s@"\'/]{1,128})(?=@|\\s|$)' },
+  { programs: 'sshpass|twine|ncftpput', flags: flag('-p ?') },
+  { programs: 'docker|podman|nerdctl|helm|oras|skopeo|buildah|az', needs: /\blogin\b/, flags: flag('-p ') },
+  { programs: 'redis-cli|valkey-cli', flags: flag('-a |--pass ') },
+  { programs: 'mongo|mongosh|mongodump|mongorestore|mongoimport|mongoexport', flags: flag('-p ?') },
+  { programs: 'openssl', flags: flag('-(?:passin|passout|pass) pass:|-k ') },
+  { programs: 'keytool|jarsigner', flags: flag('-(?:src|dest)?(?:store|key)pass ') },
+  { programs: 'apksigner', flags: flag('--(?:ks|key)-pass pass:') },
+  { programs: 'ldapsearch|ldapadd|ldapmodify|ldapdelete|ldapwhoami|ldappasswd', flags: flag('-w ') },
+  { programs: 'sqlcmd|bcp|osql|mosquitto_pub|mosquitto_sub|ipmitool', flags: flag('-P ?') },
+  { programs: 'plink|pscp|psftp', flags: flag('-pw ') },
+  { programs: 'zip|unzip', flags: flag('-P ') },
+  { programs: '7z|7za|7zz|rar|unrar', flags: flag('-p') },
+  { programs: 'gpg', flags: flag('--passphrase[ =]') },
+  {
+    programs: 'htpasswd|mosquitto_passwd',
     needs: /\s-\w{0,4}b/,
-    flags: /\s-\w{0,4}b\w{0,4}\s[^\s]{1,200}\s[^\s]{1,80}\s(?<bare>[^\s"'|;&<>]{1,200})/dg,
+    flags: '\\s-\\w{0,4}b\\w{0,4}\\s[^\\s]{1,200}\\s[^\\s]{1,80}\\s(?<bare>[^\\s"\'|;&<>]{1,200})',
   },
-  { programs: 'kubectl|oc', kind: 'secret', flags: flags('--from-literal[ =]["\']?[\\w.-]{1,100}=') },
-  { programs: 'gh|glab', needs: /\bsecret set\b/, kind: 'secret', flags: flags('(?:-b|--body)[ =]') },
+  { programs: 'kubectl|oc', kind: 'secret', flags: flag('--from-literal[ =]["\']?[\\w.-]{1,100}=') },
+  { programs: 'gh|glab', needs: /\bsecret set\b/, kind: 'secret', flags: flag('(?:-b|--body)[ =]') },
   {
-    programs: 'fly|flyctl|supabase|doppler',
-    needs: /\bsecrets? set\b/,
+    programs: 'fly|flyctl|supabase|doppler|heroku',
+    needs: /\bsecrets? set\b|\bconfig:set\b/,
     kind: 'secret',
-    flags: flags('[A-Za-z_]\\w{0,100}='),
+    flags: flag('[A-Za-z_]\\w{0,100}='),
   },
-  { programs: 'smbclient|rpcclient|smbmap', flags: /(?<=\s)-U ?["']?[^\s%"']{1,80}%(?<bare>[^\s"']{1,128})/dg },
-  { programs: 'wpa_passphrase', flags: /\s(?:"[^"\n]{1,64}"|\S{1,64})\s(?<bare>[^\s"'|;&<>]{8,63})/dg },
+  { programs: 'aws', needs: /\bSecureString\b/, kind: 'secret', flags: flag('--value[ =]') },
+  { programs: 'az', needs: /\bkeyvault secret set\b/, kind: 'secret', flags: flag('--value[ =]') },
+  { programs: 'vault', needs: /\slogin\s/, kind: 'token', flags: flag('login (?=[\\w.]*\\d)') },
+  { programs: 'smbclient|rpcclient|smbmap', flags: '(?<=\\s)-U ?["\']?[^\\s%"\']{1,80}%(?<bare>[^\\s"\']{1,128})' },
+  { programs: 'wpa_passphrase', flags: '\\s(?:"[^"\\n]{1,64}"|\\S{1,64})\\s(?<bare>[^\\s"\'|;&<>]{8,63})' },
+  { programs: 'nmcli', flags: flag('password ') },
+  { programs: 'rabbitmqctl', flags: flag('(?:add_user|change_password|authenticate_user) [^\\s-]\\S{0,80} ') },
+  { programs: 'composer|poetry', flags: flag('http-basic\\.\\S{1,100} [^\\s-]\\S{0,80} ') },
+  { programs: 'bundle', needs: /\sconfig\s/, flags: `(?<=\\s[\\w-]{1,60}\\.[\\w.-]{1,60})${AFTER_USER}` },
+  // `net use Z: \\host\share PASSWORD /user:NAME`; a star asks for it.
+  {
+    programs: 'net',
+    needs: /^\s{1,4}use\s/,
+    flags: '\\\\\\\\[^\\s/]{1,200}(?:\\s{1,4}/user:\\S{1,100})?\\s{1,4}(?![/*])(?<bare>[^\\s"\'|;&<>]{1,128})',
+  },
+  { programs: 'net', needs: /^\s{1,4}user\s/, flags: flag('user [^\\s/]{1,100} (?![/*])') },
+  { programs: 'cmdkey|xfreerdp|wfreerdp', flags: flag('/(?:pass|p):') },
+  { programs: 'schtasks|psexec', flags: flag('/rp |-p ') },
 ]
 
-const NAMES =
-  'curl|mysql|mysqldump|mysqladmin|mysqlimport|mysqlsh|mariadb|mariadb-dump|sshpass|docker|podman|nerdctl|helm|oras|skopeo|buildah|az|redis-cli|valkey-cli|mongo|mongosh|mongodump|mongorestore|mongoimport|mongoexport|openssl|keytool|jarsigner|apksigner|ldapsearch|ldapadd|ldapmodify|ldapdelete|ldapwhoami|ldappasswd|sqlcmd|bcp|osql|zip|unzip|7z|7za|7zz|rar|unrar|gpg|htpasswd|kubectl|oc|gh|glab|fly|flyctl|supabase|doppler|smbclient|rpcclient|smbmap|wpa_passphrase'
-const STARTS = new RegExp(`(?<![\\w.-])(?:${NAMES})(?=[ \\t])`, 'g')
+const NAMES = [...new Set(PROGRAMS.flatMap(({ programs }) => programs.split('|')))]
+const STARTS = new RegExp(`(?<![\\w.-])(?:${NAMES.join('|')})(?=[ \\t])`, 'g')
 
-let rulesByProgram: Map<string, ProgramFlags[]> | null = null
+type Rule = Omit<ProgramFlags, 'flags'> & { flags: RegExp }
+const rulesByProgram = new Map<string, Rule[]>()
 
-function rulesOf(program: string): readonly ProgramFlags[] {
-  if (rulesByProgram === null) {
-    rulesByProgram = new Map()
-    for (const rule of programFlags()) {
-      for (const name of rule.programs.split('|')) rulesByProgram.set(name, [...(rulesByProgram.get(name) ?? []), rule])
-    }
-  }
-  return rulesByProgram.get(program) ?? []
+/** Their patterns are made when a text has the program. */
+function rulesOf(program: string): readonly Rule[] {
+  const known = rulesByProgram.get(program)
+  if (known !== undefined) return known
+  const own = PROGRAMS.filter(({ programs }) => programs.split('|').includes(program))
+  const rules = own.map((rule) => ({ ...rule, flags: new RegExp(rule.flags, 'dg') }))
+  rulesByProgram.set(program, rules)
+  return rules
 }
 
-/** `echo SECRET | docker login --password-stdin` */
+/** `echo SECRET | docker login --password-stdin`, `echo user:SECRET | chpasswd` */
 const PIPED =
-  /(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?["']?(?<bare>[^\s"'|]{1,512})["']?[ \t]{0,4}\|[^\n|]{0,400}?(?:--password-stdin|--with-token|sudo -S|--passphrase-fd)/dg
+  /(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?["']?(?:[\w.-]{1,64}:(?=[^\n|]{1,520}\|[ \t]{0,4}(?:sudo )?chpasswd))?(?<bare>[^\s"'|]{1,512})["']?[ \t]{0,4}\|[^\n|]{0,400}?(?:--password-stdin|--stdin|--with-token|sudo -S|--passphrase-fd|chpasswd|secret create|secret put)/dg
 
-const PIPED_HINTS = ['-stdin', '--with-token', 'sudo -S', '-fd']
+const PIPED_HINTS = ['-stdin', '--with-token', 'sudo -S', '-fd', 'chpasswd', 'secret create', 'secret put']
 
 /** Characters of a command after its program: longer ones are rare, and this bounds the time for each program. */
 const MAX_COMMAND = 2_000

@@ -3,11 +3,11 @@
  * private keys. Every pattern begins with a literal or is bounded, so the time is linear in the length of the text.
  */
 import type { Span, SpanRule } from './private-parts.ts'
-import { isPlaceholderValue } from './secret-names.ts'
+import { isPlaceholderValue, isWord, looksRandom } from './secret-names.ts'
 
 export interface SecretRule {
   kind: string
-  /** Literals: a text without any of them contains no such secret, and the pattern is not tried. */
+  /** Literals: a text without any of them contains no such secret, and the pattern is not tried. In lower case unless `dense`. */
   hints: readonly string[]
   /** The secret has only characters of `DENSE`, and at least so many: it is searched for in words of that length. */
   dense?: number
@@ -18,15 +18,17 @@ export interface SecretRule {
 }
 
 const hasDigit = (text: string): boolean => /\d/.test(text)
-/** `Basic authentication` is prose, not a credential. */
-const isNotWord = (text: string): boolean => !/^[A-Z]?[a-z]+$/.test(text) && !isPlaceholderValue(text)
+const isNotWord = (text: string): boolean => !isWord(text)
 
 /**
  * Matches only at the start of a word. In JSON text the `n` of an escaped line break is not part of a word, nor is the `m` of a
  * terminal's colour.
  */
-const atWordStart = (pattern: RegExp): RegExp =>
-  new RegExp(`(?:(?<![\\w-])|(?<=\\\\[bfnrt])|(?<=\\[[\\d;]{0,12}m))${pattern.source}`, pattern.flags)
+const WORD_START = '(?:(?<![\\w-])|(?<=\\\\[bfnrt])|(?<=\\[[\\d;]{0,12}m))'
+const atWordStart = (pattern: RegExp): RegExp => new RegExp(WORD_START + pattern.source, pattern.flags)
+/** The same for a word and what follows it. The word is searched for first: that takes a tenth of the time. */
+const wordAtStart = (word: string, rest: RegExp): RegExp =>
+  new RegExp(`${word}(?<=${WORD_START}${word})${rest.source}`, rest.flags)
 
 const ALPHANUMERIC = '[A-Za-z0-9]'
 const HEX = '[0-9a-f]'
@@ -41,7 +43,8 @@ export const PREFIXED_TOKENS: readonly [kind: string, prefixes: string, characte
   ['github-token', 'ghp_ gho_ ghu_ ghs_ ghr_', ALPHANUMERIC, 30],
   ['github-token', 'github_pat_', '\\w', 30],
   ['gitlab-token', 'glpat- gldt- glrt- glcbt- glptt- glft- glsoat- glimt- glagent- glffct-', '[\\w.-]', 20],
-  ['google-token', 'ya29. GOCSPX- 1//0', URL_SAFE, 20],
+  ['google-token', 'ya29.', '[\\w.-]', 20],
+  ['google-token', 'GOCSPX- 1//0', URL_SAFE, 20],
   ['slack-token', 'xapp- xoxe.', '[\\w.-]', 20],
   ['stripe-key', 'whsec_', '[A-Za-z0-9+/=]', 24],
   ['npm-token', 'npm_', ALPHANUMERIC, 36],
@@ -133,32 +136,27 @@ const LEAST_TOKEN = 15
 /** Characters before a word that decide whether a token begins there: `[38;5;120m`, the colour of a terminal. */
 const WORD_CONTEXT = 16
 
-/** A word that is long enough for a token, of which most texts have few. */
-interface DenseWord {
-  text: string
-  /** With the characters around it that a pattern looks at. */
-  around: string
-}
-
 /**
- * Such a word has one of every 15 characters of the text, so that most characters are not looked at: it takes a tenth of the
- * time of a pattern.
+ * The words that are long enough for a token, of which most texts have few. Such a word has one of every 15 characters of the
+ * text, so that most characters are not looked at: it takes a tenth of the time of a pattern.
  */
-function denseWords(text: string): DenseWord[] {
-  const words: DenseWord[] = []
+function denseWords(text: string): Span[] {
+  const words: Span[] = []
   let from = 0
   for (let at = LEAST_TOKEN - 1; at < text.length; at += LEAST_TOKEN) {
     if (DENSE[text.charCodeAt(at)] !== 1) continue
     let start = at
     while (start > from && DENSE[text.charCodeAt(start - 1)] === 1) start--
     while (at < text.length && DENSE[text.charCodeAt(at)] === 1) at++
-    if (at - start >= LEAST_TOKEN) {
-      words.push({ text: text.slice(start, at), around: text.slice(Math.max(0, start - WORD_CONTEXT), at + 1) })
-    }
+    if (at - start >= LEAST_TOKEN) words.push({ start, end: at })
     from = at
   }
   return words
 }
+
+/** With the characters around it that a pattern looks at. */
+const withContext = (text: string, { start, end }: Span): string =>
+  text.slice(Math.max(0, start - WORD_CONTEXT), end + 1)
 
 interface RuleHint {
   hint: string
@@ -189,14 +187,20 @@ class HintTable {
   }
 
   /** The rules with a hint in the word, if it is long enough for them. */
-  rulesFor(word: string): Set<SecretRule> {
+  rulesFor(text: string, { start, end }: Span): Set<SecretRule> {
     const found = new Set<SecretRule>()
-    for (const { hint, rule } of this.#short) if (isLongEnough(word, rule) && word.includes(hint)) found.add(rule)
-    for (let at = 0; at + 1 < word.length; at++) {
-      const place = this.#places[pairOf(word.charCodeAt(at), word.charCodeAt(at + 1))] ?? 0
+    const length = end - start
+    for (const { hint, rule } of this.#short) {
+      if (isLongEnough(length, rule) && text.slice(start, end).includes(hint)) found.add(rule)
+    }
+    let before = text.charCodeAt(start)
+    for (let at = start; at + 1 < end; at++) {
+      const next = text.charCodeAt(at + 1)
+      const place = this.#places[pairOf(before, next)] ?? 0
+      before = next
       if (place === 0) continue
       for (const { hint, rule } of this.#hints[place - 1] ?? []) {
-        if (isLongEnough(word, rule) && word.startsWith(hint, at)) found.add(rule)
+        if (isLongEnough(length, rule) && text.startsWith(hint, at)) found.add(rule)
       }
     }
     return found
@@ -204,27 +208,30 @@ class HintTable {
 }
 
 const pairOf = (first: number, second: number): number => ((first & 127) << 7) | (second & 127)
-const isLongEnough = (word: string, { dense = 0 }: SecretRule): boolean => word.length >= dense
+const isLongEnough = (length: number, { dense = 0 }: SecretRule): boolean => length >= dense
 
 /**
- * The rules that may change the text, in their order. `chained`: also those whose pattern matches only after another one was
+ * The rules that may change the text, in their order. `hints`: those of `FORMAT_HINTS` in the text. `chained`: also those whose pattern matches only after another one was
  * applied, as with tokens that follow each other without a separator.
  */
-export function applicableRules(text: string, chained = false): SecretRule[] {
+export function applicableRules(text: string, hints: ReadonlySet<string>, chained = false): SecretRule[] {
   denseHints ??= new HintTable(SECRET_RULES.filter(({ dense }) => dense !== undefined))
   const matching = new Set<SecretRule>()
   for (const word of denseWords(text)) {
-    for (const rule of denseHints.rulesFor(word.text)) {
-      if (!matching.has(rule) && (chained || word.around.search(rule.pattern) !== -1)) matching.add(rule)
+    for (const rule of denseHints.rulesFor(text, word)) {
+      if (!matching.has(rule) && (chained || withContext(text, word).search(rule.pattern) !== -1)) matching.add(rule)
     }
   }
-  return SECRET_RULES.filter((rule) =>
-    rule.dense === undefined ? rule.hints.some((hint) => text.includes(hint)) : matching.has(rule),
-  )
+  return SECRET_RULES.filter((rule) => {
+    if (rule.dense !== undefined) return matching.has(rule)
+    return rule.hints.some((hint) => (isSearched(hint) ? hints.has(hint) : text.includes(hint)))
+  })
 }
 
 /** Made when it is needed: hooks that report no text do not need it. */
 let denseHints: HintTable | null = null
+/** The shortest hint decides how many characters the search skips: `://` is looked for by itself. */
+const isSearched = (hint: string): boolean => hint.length >= 5
 
 export const SECRET_RULES: readonly SecretRule[] = [
   ...PREFIXED_TOKENS.map(prefixedRule),
@@ -237,7 +244,7 @@ export const SECRET_RULES: readonly SecretRule[] = [
   },
   {
     kind: 'aws-secret-key',
-    hints: ['ecret', 'ECRET'],
+    hints: ['secretkey', 'secret_key', 'secret key', 'secretaccess', 'secret_access', 'secret access'],
     pattern:
       /secret[_ ]?(?:access[_ ]?)?key\\{0,3}["']?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}["']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])/gi,
   },
@@ -283,63 +290,164 @@ export const SECRET_RULES: readonly SecretRule[] = [
   },
   { kind: 'jwt', dense: 32, hints: ['eyJ'], pattern: atWordStart(/eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/g) },
   { kind: 'signature', hints: ['?sig=', '&sig=', ';sig='], pattern: /[?&;]sig=([\w%+/=-]{16,})/g },
-  { kind: 'signature', hints: ['-Signature='], pattern: /[?&;]X-(?:Amz|Goog)-Signature=([0-9a-f]{32,})/gi },
-  { kind: 'jwk', hints: ['"kty"', '\\"kty'], pattern: /\\{0,3}"d\\{0,3}"\s{0,8}:\s{0,8}\\{0,3}"([\w-]{32,})/g },
+  { kind: 'signature', hints: ['-signature='], pattern: /[?&;]X-(?:Amz|Goog)-Signature=([0-9a-f]{32,})/gi },
+  { kind: 'jwk', hints: ['"kty"', '"kty\\'], pattern: /\\{0,3}"d\\{0,3}"\s{0,8}:\s{0,8}\\{0,3}"([\w-]{32,})/g },
   {
     kind: 'key',
-    hints: [' key'],
+    hints: ['api key', 'access key', 'secret key', 'private key', 'master key', 'signing key', 'unseal key'],
     pattern:
-      /(?:api|access|secret|private|master|signing) key["']?[ \t]{0,4}(?:[:=]|is)[ \t]{0,4}["'`]?([\w+/=.~-]{12,})/gi,
+      /(?:api|access|secret|private|master|signing|unseal) key(?: \d)?["'*]{0,3}[ \t]{0,4}(?:[:=]|is|[*"'`|])[*]{0,2}[ \t]{0,4}["'`*]{0,3}([\w+/=.~-]{12,})/gi,
     accepts: (secret) => hasDigit(secret) && isNotWord(secret),
   },
   {
     kind: 'authorization',
-    hints: ['uthorization', 'UTHORIZATION'],
+    hints: ['authorization'],
     pattern:
       /(?<![a-z])authorization\\{0,3}["']?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}["'`]?(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,8}([\w.~+/=:-]{6,})/gi,
     accepts: isNotWord,
   },
   {
     kind: 'authorization',
-    hints: ['uthorization', 'UTHORIZATION'],
+    hints: ['authorization'],
     pattern: /(?<![a-z])authorization\\{0,3}["']?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}["'`]?([\w.~+/=:-]{6,})/gi,
     accepts: (secret) => hasDigit(secret) && isNotWord(secret) && !/^\w+\.\w+\.?/.test(secret.slice(0, 40)),
   },
   {
     kind: 'authorization',
-    hints: ['earer ', 'EARER '],
-    pattern: atWordStart(/bearer[ \t]{1,8}([\w.~+/=-]{16,})/gi),
+    hints: ['bearer ', 'bearer\t'],
+    pattern: wordAtStart('bearer', /[ \t]{1,8}([\w.~+/=-]{16,})/gi),
     accepts: (secret) => hasDigit(secret) && isNotWord(secret),
   },
   {
     kind: 'cookie',
-    hints: ['ookie', 'OOKIE'],
+    hints: ['cookie'],
     // Up to the quote or the end of the line: a request has all cookies in one header, an answer has one and attributes.
-    pattern: atWordStart(
-      /cookie\\{0,3}["']?[ \t]{0,4}:[ \t]{0,4}[[\\"'`]{0,5}([^\s=;"'`<>()[\]{}\\]{1,128}=[^\r\n"'`\\]{4,4096})/gi,
+    pattern: wordAtStart(
+      'cookie',
+      /\\{0,3}["']?[ \t]{0,4}[:=](?:[ \t]{0,4}[[\\"'`]{0,5})([^\s=;"'`<>()[\]{}\\]{1,128}=[^\r\n"'`\\]{4,4096})/gi,
     ),
     accepts: isCookie,
   },
   {
     kind: 'cookie',
-    hints: ['et-cookie', 'et-Cookie', 'ET-COOKIE'],
+    hints: ['set-cookie'],
     pattern:
       /set-cookie\\{0,3}["']?[ \t]{0,4}:[ \t]{0,4}[[\\"'`]{0,5}[^\s=;"'`<>()[\]{}\\]{1,128}=([^\s;"'`\\]{4,4096})/gi,
     accepts: isNotWord,
   },
   {
+    kind: 'cookie',
+    hints: ['document.cookie'],
+    // What a browser prints under `document.cookie`.
+    pattern: /document\.cookie(?:\s|\\n){1,4}<?[ \t]{0,4}\\{0,3}["']([^"'\n\\]{4,4096})/g,
+    accepts: isCookie,
+  },
+  {
+    kind: 'cookie',
+    hints: ['cookie(', 'cookies.set(', 'cookies().set(', 'cookie.set('],
+    pattern:
+      /cookies?(?:\(\))?(?:\.set)?\(\\{0,3}["'][^"'\\]{1,128}\\{0,3}["'],[ \t]{0,4}\\{0,3}["']([^"'\n\\]{12,4096})/gi,
+    accepts: (secret) => looksRandom(secret, 12),
+  },
+  {
+    kind: 'cookie',
+    hints: ['cookie",', "cookie',", 'cookie\\'],
+    // A header as name and value.
+    pattern:
+      /["'](?:set-)?cookie\\{0,3}["'],(?:\s|\\n){0,40}\\{0,3}["']value\\{0,3}["'][ \t]?:[ \t]?\\{0,3}["']([^"'\n\\]{4,4096})/gi,
+    accepts: isCookie,
+  },
+  {
+    kind: 'authorization',
+    hints: ['authorization",', "authorization',", 'authorization\\'],
+    pattern:
+      /authorization\\{0,3}["'],(?:\s|\\n){0,40}\\{0,3}["']value\\{0,3}["'][ \t]?:[ \t]?\\{0,3}["'](?:\w{1,12} )?([\w.~+/=:-]{6,4096})/gi,
+    accepts: (secret) => hasDigit(secret) && isNotWord(secret),
+  },
+  {
+    kind: 'authorization',
+    hints: ['response='],
+    pattern: /digest [^\r\n]{0,600}?[ ,]response=\\{0,3}["']?([0-9a-f]{32,128})/gi,
+  },
+  {
+    kind: 'cookie',
+    hints: ['true\t', 'false\t', 'true\\t', 'false\\t'],
+    // A line of a cookie jar: seven fields.
+    pattern:
+      /(?:\t|\\t)(?:TRUE|FALSE)(?:\t|\\t)\/[^\t\n\\]{0,256}(?:\t|\\t)(?:TRUE|FALSE)(?:\t|\\t)-?\d{1,16}(?:\t|\\t)[^\t\n\\]{1,256}(?:\t|\\t)([^\t\r\n\\"]{6,4096})/g,
+    accepts: isNotWord,
+  },
+  {
+    kind: 'password',
+    hints: ['identified by', 'identified with', 'identified as'],
+    pattern:
+      /identified[ \t]{1,4}(?:with[ \t]{1,4}[\w'"]{1,64}[ \t]{1,4})?(?:by|as)[ \t]{1,4}(?:password[ \t]{1,4})?\\{0,3}(?:'([^'\n]{1,256})'(?!@)|"([^"\n\\]{1,256})\\{0,3}")/gi,
+    accepts: (secret) => !isPlaceholderValue(secret),
+  },
+  {
+    kind: 'password',
+    hints: ['identified by', 'identified with', 'identified as'],
+    pattern:
+      /(?:user|connect to)[ \t]{1,4}\S{1,64}[ \t]{1,4}identified[ \t]{1,4}by[ \t]{1,4}(?!random[ \t])([\w$#]{3,128})/gi,
+  },
+  {
+    kind: 'password',
+    hints: [' on >'],
+    pattern: /(?:user|SETUSER)[ \t]{1,4}\S{1,64} on >(\S{1,256})/gi,
+  },
+  {
+    kind: 'password',
+    hints: ['> auth ', 'auth-pass '],
+    pattern: /(?<![\w-])(?:AUTH|auth-pass)[ \t](?:[\w-]{1,64}[ \t])?([\w+/=.~%!@#^*:-]{12,256})/g,
+    accepts: (secret) => looksRandom(secret, 12),
+  },
+  {
+    kind: 'password',
+    hints: ['securestring'],
+    pattern: /ConvertTo-SecureString[ \t]{1,4}(?:-String[ \t]{1,4})?\\{0,3}["']([^"'\n]{1,256}?)\\{0,3}["']/gi,
+    accepts: (secret) => !isPlaceholderValue(secret) && !secret.startsWith('$'),
+  },
+  {
+    kind: 'password',
+    hints: ['securestring'],
+    pattern: /["']([^"'\n\\]{1,256})\\{0,3}["'][ \t]{0,4}\|[ \t]{0,4}ConvertTo-SecureString/gi,
+    accepts: (secret) => !isPlaceholderValue(secret),
+  },
+  {
+    kind: 'password',
+    hints: ['getconnection(', 'basicauth(', 'basic_auth(', 'credential', 'userpassword(', '.auth('],
+    // A call with a name and a password.
+    pattern:
+      /(?:getConnection|basic_?auth|credentials?(?:\]?::new)?|changeUserPassword|\.auth)\((?:\\{0,3}["'][^"'\n\\]{0,200}\\{0,3}["'],[ \t]{0,4}){1,2}\\{0,3}["']([^"'\n\\]{4,200})\\{0,3}["']/gi,
+    accepts: (secret) => /[^A-Za-z_ -]/.test(secret) && !isPlaceholderValue(secret),
+  },
+  { kind: 'credentials', hints: ['_auth=', ':_auth '], pattern: /(?<![A-Za-z0-9])_auth[ =]([A-Za-z0-9+/=]{16,512})/g },
+  {
+    kind: 'url-token',
+    hints: ['://'],
+    pattern: /:\/\/([^\s/:@"'`<>\\]{16,256})@/g,
+    accepts: (secret) => looksRandom(secret, 16),
+  },
+  {
     kind: 'url-password',
     hints: ['://'],
-    pattern: /:\/\/[^\s/:@"'`<>\\]{0,128}:([^\s/"'`<>\\]{1,256})@/g,
+    pattern: /:\/\/(?!\[secret:[a-z-]{1,40}\]@)[^\s/:@"'`<>\\]{0,128}:([^\s/"'`<>\\]{1,256})@/g,
     accepts: (secret) => !isPlaceholderValue(secret),
   },
 ]
 
+/** Hints that are searched for together with those of other detectors. */
+export const FORMAT_HINTS: readonly string[] = SECRET_RULES.flatMap(({ dense, hints }) =>
+  dense === undefined ? hints.filter(isSearched) : [],
+)
+
+const COOKIE_ATTRIBUTE = /^(?:expires|max-age|path|domain|samesite|secure|httponly|partitioned)$/i
+
 /** At least one value that is not a plain word: `theme=dark` alone is not a secret. */
 function isCookie(header: string): boolean {
   return header.split(';').some((pair) => {
-    const value = pair.slice(pair.indexOf('=') + 1).trim()
-    return value.length >= 6 && isNotWord(value)
+    const [name = '', value = ''] = [pair.slice(0, pair.indexOf('=')).trim(), pair.slice(pair.indexOf('=') + 1).trim()]
+    return value.length >= 6 && isNotWord(value) && !/\s/.test(value) && !COOKIE_ATTRIBUTE.test(name)
   })
 }
 
@@ -381,7 +489,7 @@ const KEY_MARKS =
 const LINE_BREAK = /((?:\\+[nr]|[\n\r]|\[… [^\]\n]{1,60} …\])+)/
 /** What a diff, a listing or source code has before and after the line of a key. */
 const LINE_START = /^(?:[\w./-]{0,200}(?::\d+:|-\d+-)|\s{0,8}\d{1,6}[→:|\t])?[\s"'`+|>#*,/\\-]*/
-const LINE_END = /[\s"'`,;+\\]*$/
+const LINE_END = /[\s"'`,;+\\}\]]*$/
 const KEY_HEADER = /^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)*: /
 /** Words of base64 in one line: a key whose line breaks became spaces. */
 const LEAST_LONG_WORD = 32

@@ -44,12 +44,14 @@ function readNewName(name: string): SecretName | null {
   const upper = isUpperName(name)
   const last = words.at(-1) ?? ''
   const before = words.at(-2) ?? ''
-  if (!upper && HARMLESS_ENDS.has(last)) return null
+  if (!upper && (HARMLESS_ENDS.has(last) || (words.length > 1 && HARMLESS_STARTS.has(words[0] ?? '')))) return null
   const plural = PLURALS.test(last)
   const end = plural ? last.slice(0, -1) : last
   const found = (kind: AssignmentKind, weak = false): SecretName => ({ kind, plural, weak, generic: false })
-  if (words.some((word) => PASSWORD_WORD.test(word))) return found('password')
+  if (words.some((word) => PASSWORD_WORD.test(word)) || PASSWORD_IN_LANGUAGES.test(words.join('')))
+    return found('password')
   if (SHORT_PASSWORD.has(end) && !(plural && end === 'pass')) return found('password', end === 'pass' || end === 'pw')
+  if (JOINED_PASS.test(end)) return found('password', !upper)
   if (upper ? name.includes('SECRET') : words.some((word) => word.endsWith('secret') || word === 'secrets')) {
     return found('secret')
   }
@@ -64,6 +66,7 @@ function readNewName(name: string): SecretName | null {
     return { ...found('key'), generic: upper && !KEY_WORD.test(`${before}key`) }
   }
   if (upper && /CREDENTIALS?$/.test(name)) return { ...found('credentials'), plural: false }
+  if (end === 'ident' && before === 'auth') return found('credentials')
   return words.length === 1 && end === 'auth' ? found('credentials', true) : null
 }
 
@@ -85,23 +88,84 @@ const SHORT_PASSWORD = new Set([
   'rootpw',
   'masterauth',
 ])
+/** `SSHPASS`, `dbpass`; not `bypass`, `compass`. */
+const JOINED_PASS = /^[a-z]+(?<!by|com|tres|under|over|sur)pass$/
+
+/** The word for a password in other languages, as it is in names and in sentences. */
+const PASSWORDS: Readonly<Record<string, string>> = {
+  German: 'passwort|kennwort',
+  French: 'mot[ _-]?de[ _-]?passe|mdp(?![a-z])',
+  Spanish: 'contrase(?:ña|na|nya)',
+  Portuguese: 'senha|palavra[ _-]?passe',
+  Italian: "parola[ _-]?d(?:['_-]|['_-]a)?[ _-]?(?:ordine|accesso)",
+  Dutch: 'wachtwoord',
+  Polish: 'has(?:ł|l)o',
+  Russian: 'пароль',
+  Turkish: '(?:ş|s)ifre|parola',
+  Swedish: 'l(?:ö|o)senord',
+  Danish: 'adgangskode',
+  Czech: 'heslo',
+  Chinese: '密码|密碼|口令',
+  Japanese: 'パスワード|暗証番号',
+  Korean: '비밀번호|암호',
+}
+/** A part of each of them; a text without any of them names a password in English or not at all. */
+export const LANGUAGE_HINTS: readonly string[] = [
+  ...'asswort kennwort de_passe de-passe depasse contrase senha palavra parola wachtwoord haslo hasło sifre şifre'.split(
+    ' ',
+  ),
+  ...['senord', 'adgangskode', 'heslo', 'de passe', ' mdp ', '.mdp ', '"mdp"', 'mdp: ', 'mdp = ', '_mdp=', '_mdp:'],
+]
+const OTHER_LETTERS = /[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]/
+const OTHER_PARTS = 'ароль АРОЛЬ 密码 密碼 口令 パスワード 暗証番号 비밀번호 암호'.split(' ')
+/** A source of a pattern: it is compiled only for a text that needs it. */
+export const PASSWORD_NAMES = Object.values(PASSWORDS).join('|')
+const PASSWORD_IN_LANGUAGES = new RegExp(PASSWORD_NAMES.replaceAll('[ _-]?', ''))
+
+/** Such a word is in sentences too, and may mean something else in another language: Italian `parola` is a word. */
+export const isNameInOtherLanguage = (name: string): boolean =>
+  PASSWORD_IN_LANGUAGES.test(name.toLowerCase().replace(/[ _-]/g, ''))
+
+/** `hints`: those of `LANGUAGE_HINTS` in the text. */
+export const namesPasswordInOtherLanguage = (text: string, hints: ReadonlySet<string>): boolean =>
+  LANGUAGE_HINTS.some((hint) => hints.has(hint)) ||
+  (OTHER_LETTERS.test(text) && OTHER_PARTS.some((part) => text.includes(part)))
+
+/** A digit or a sign beside letters. */
+export const isMixed = (value: string): boolean => /[A-Za-z]/.test(value) && /[\d!@#$%^&*+~=()[\]{}]/.test(value)
+
 const MNEMONIC = /(?:^| )mnemonic$|seed phrase$|recovery (?:phrase|code)$/
 const KEY_WORD =
   /^(?:.*api|access|account|auth|client|deploy|encryption|hmac|jwt|license|master|preshared|private|secret|service|session|shared|signing|storage|subscription)key$/
 
 /** Last words of names that describe a secret but do not contain it: `password_min_length`, `token_type`. */
 const HARMLESS_ENDS = new Set(
-  'length min max size timeout enabled disabled required file files path paths dir url uri endpoint name names id ids field type types policy count limit expiry expires ttl prompt hint label placeholder error errors regex pattern rule rules strength manager provider store ref schema class input title text message description subject help format version kind mode status option options config callback handler hash hashed algorithm header headers param params prop props valid invalid validator validators state event button form view page service reset in is has issuer audience scope scopes encoder decoder parser reader request response list map set cache index position budget usage cost price rate limiter limits stream count counts'.split(
+  'length min max size timeout enabled disabled required file files path paths dir url uri endpoint name names id ids field type types policy count limit expiry expires ttl prompt hint label placeholder error errors regex pattern rule rules strength manager provider store ref schema class input title text message description subject help format version kind mode status option options parameter parameters config callback handler hash hashed algorithm header headers param params prop props valid invalid validator validators state event button form view page service reset in is has issuer audience scope scopes encoder decoder parser reader request response list map set cache index position budget usage cost price rate limiter limits stream count counts'.split(
     ' ',
   ),
 )
 
-/** A setting about a secret: `PASSWORD_MIN_LENGTH=8`, `SECRET_FILE=/run/secrets/db`. */
+/** First words of names that say what happens with a secret: `update_password: on_create`. */
+const HARMLESS_STARTS = new Set([
+  'update',
+  'show',
+  'hide',
+  'forgot',
+  'has',
+  'is',
+  'require',
+  'requires',
+  'enable',
+  'allow',
+])
+
+/** A setting about a secret: `PASSWORD_MIN_LENGTH=8`, `SECRET_FILE=/run/secrets/db`; or the name itself. */
 export function isHarmlessValue(name: string, value: string): boolean {
   const end = name.toLowerCase().split(/[_-]/).at(-1) ?? ''
+  if (value.toLowerCase() === name.toLowerCase()) return true
   // `PWD` of a shell is the working directory.
   if (end.endsWith('pwd') && /^(?:\/|[A-Za-z]:\\|~)/.test(value)) return true
-  return HARMLESS_ENDS.has(end) && /^(?:\d+|\.{0,2}\/.*|https?:.*)$/.test(value)
+  return HARMLESS_ENDS.has(end) && (!isMixed(value) || /^(?:\.{0,2}\/|https?:)/.test(value))
 }
 
 /** Words that do not change what a name means: `client-key-data` is a key. */
@@ -125,7 +189,8 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /^\$\{[^{}]*\}$/,
   /^\$\(.*\)$/,
   /^\$(?:env:)?[A-Za-z_]\w*$/,
-  /^%\w+%$/,
+  /^%[\w()]+%$/,
+  /^\*\w+$/,
   /^\{\{.*\}\}$/,
   /^\{[\w.]*\}$/,
   /^your[-_ ].*$/i,
@@ -134,10 +199,13 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /^(?:bearer|basic|oauth)$/i,
   /^#[0-9a-f]{3,8}$/i,
   /^(?:%[sdr]|[\W_])+$/,
-  /^https?:\/\/[^@]*$/i,
+  /^(?:https?|op|vault|file|ref\+\w+):\/\/[^@]*$/i,
   /^\[[A-Z_ ]+\]$/,
   /^[~^v]?\d+\.\d+\.\d+[\w.-]*$/,
 ]
+
+/** `Basic authentication` is prose, not a credential. */
+export const isWord = (text: string): boolean => /^[A-Z]?[a-z]+$/.test(text) || isPlaceholderValue(text)
 
 /** A placeholder, or a reference to where the value comes from (`$TOKEN`, `process.env.KEY`). */
 export function isPlaceholderValue(value: string): boolean {

@@ -3,11 +3,14 @@
  * headers), secrets in command lines, values that are assigned to a name such as `DB_PASSWORD`, and lines of files that
  * exist to hold secrets. All of them take time that is linear in the length of the text.
  */
+import { LiteralSearch } from '../lib/literal-search.ts'
 import { maskQuotedFiles, maskSecretManifests } from './credential-files.ts'
 import { removeSpans } from './private-parts.ts'
 import { maskAssignments } from './secret-assignments.ts'
 import { maskCommands } from './secret-commands.ts'
-import { applicableRules, PRIVATE_KEYS, type SecretRule } from './secret-formats.ts'
+import { applicableRules, FORMAT_HINTS, PRIVATE_KEYS, type SecretRule } from './secret-formats.ts'
+import { LANGUAGE_HINTS } from './secret-names.ts'
+import { maskMarkedObjects, OBJECT_HINTS } from './secret-objects.ts'
 
 /** Replaces every secret by `[secret:kind]`. Idempotent. */
 export function maskSecrets(text: string): string {
@@ -16,18 +19,35 @@ export function maskSecrets(text: string): string {
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const before = masked
     masked = maskSecretManifests(maskQuotedFiles(removeSpans(masked, PRIVATE_KEYS)))
-    for (const rule of applicableRules(masked, pass > 0)) masked = applyRule(masked, rule)
-    masked = maskAssignments(maskCommands(masked))
+    const hints = secretHints(masked)
+    masked = maskMarkedObjects(masked, hints)
+    for (const rule of applicableRules(masked, hints, pass > 0)) masked = applyRule(masked, rule)
+    masked = maskAssignments(maskCommands(masked), hints)
     if (masked === before) break
   }
   return masked
 }
 
+/** What the detectors need to know of a text, so that most of them need not read it. */
+export function secretHints(text: string): ReadonlySet<string> {
+  search ??= new LiteralSearch([...FORMAT_HINTS, ...OBJECT_HINTS, ...LANGUAGE_HINTS])
+  return search.found(text)
+}
+
+/** Made when it is needed: hooks that report no text do not need it. */
+let search: LiteralSearch | null = null
+
 /** Real text needs two passes; secrets that are concatenated need more. */
 const MAX_PASSES = 9
 
 function applyRule(text: string, rule: SecretRule): string {
-  return text.replace(rule.pattern, (match: string, group: unknown) => {
+  return text.replace(rule.pattern, (match: string, ...groups: unknown[]) => {
+    const group = groups
+      .slice(
+        0,
+        groups.findIndex((one) => typeof one === 'number'),
+      )
+      .find((one) => one !== undefined)
     const secret = typeof group === 'string' ? group : match
     if (rule.accepts?.(secret) === false) return match
     const at = match.lastIndexOf(secret)

@@ -60,9 +60,25 @@ export class LiteralSearch {
     return -1
   }
 
+  /** Those of the literals that are in the text, in lower case. */
+  found(text: string): Set<string> {
+    const found = new Set<string>()
+    for (let at = this.next(text, 0); at !== -1; at = this.next(text, at + 1)) {
+      for (const literal of this.#candidatesAt(text, at + this.#window - 2)) {
+        if (!found.has(literal) && isLiteralAt(literal, text, at)) found.add(literal)
+      }
+    }
+    return found
+  }
+
+  #candidatesAt(text: string, pairFrom: number): readonly string[] {
+    return this.#candidates.get(pairAt(text, pairFrom)) ?? []
+  }
+
   #isAt(text: string, start: number, pairFrom: number, to: number): boolean {
-    const literals = this.#candidates.get(pairAt(text, pairFrom)) ?? []
-    return literals.some((literal) => start + literal.length <= to && isLiteralAt(literal, text, start))
+    return this.#candidatesAt(text, pairFrom).some(
+      (literal) => start + literal.length <= to && isLiteralAt(literal, text, start),
+    )
   }
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isEnvFile, maskEnvFile } from '../../src/domain/credential-files.ts'
 import { applicableRules, PREFIXED_TOKENS, SECRET_RULES } from '../../src/domain/secret-formats.ts'
-import { maskSecrets } from '../../src/domain/secrets.ts'
+import { maskSecrets, secretHints } from '../../src/domain/secrets.ts'
 import { expectLinearTime } from '../support/linear-time.ts'
 
 const r = (length: number): string => 'aB3dE5gH7jK9mN1pQ2sT4vW6xY8z'.repeat(10).slice(0, length)
@@ -78,7 +78,19 @@ describe('secrets with known formats', () => {
   })
 
   it('has a case for each rule', () => {
-    const elsewhere = ['aws-secret-key', 'slack-webhook', 'authorization', 'url-password', 'cookie', 'signature', 'key']
+    const elsewhere = [
+      'aws-secret-key',
+      'slack-webhook',
+      'authorization',
+      'url-password',
+      'cookie',
+      'signature',
+      'key',
+      'password',
+      'password-hash',
+      'credentials',
+      'url-token',
+    ]
     const known = [...Object.keys(SHAPES), ...PREFIXED_TOKENS.map(([kind]) => kind), ...elsewhere]
     for (const { kind } of SECRET_RULES) expect(known).toContain(kind)
   })
@@ -173,6 +185,17 @@ const MASKED: [text: string, masked: string][] = [
     `a.pem:1:-----BEGIN PRIVATE KEY-----\na.pem-2-${r(64)}\nb.ts:3:const b = 2`,
     'a.pem:1:[secret:private-key]\nb.ts:3:const b = 2',
   ],
+  ["ALTER USER app IDENTIFIED BY 'word'", "ALTER USER app IDENTIFIED BY '[secret:password]'"],
+  ["CREATE ROLE app PASSWORD 'word'", "CREATE ROLE app PASSWORD '[secret:password]'"],
+  ['a\tFALSE\t/\tTRUE\t0\tsid\tab12cd34', 'a\tFALSE\t/\tTRUE\t0\tsid\t[secret:cookie]'],
+  ['{"sensitive": true, "value": "word"}', '{"sensitive": true, "value": "[secret:secret]"}'],
+  ['{"data":{"a":"YWI="},"kind":"Secret"}', '{"data":{"a":"[secret:kubernetes]"},"kind":"Secret"}'],
+  ['password `hunter2`', 'password `[secret:password]`'],
+  ['DB_PASSWORD=k9(Zp]x.Q2', 'DB_PASSWORD=[secret:password]'],
+  ['Passwort: hunter2', 'Passwort: [secret:password]'],
+  [`X-Vault-Token: s.${r(24)}`, 'X-Vault-Token: [secret:token]'],
+  [`https://${r(32)}@x.org`, 'https://[secret:url-token]@x.org'],
+  ['http -a me:hunter2 x.org', 'http -a me:[secret:password] x.org'],
   [`Private-Lines: 2\n${r(64)}\n${r(64)}\nPrivate-MAC: ${hex(40)}\nb`, '[secret:private-key]\nb'],
 ]
 
@@ -279,6 +302,28 @@ describe('masking', () => {
     }
   })
 
+  it.each([
+    'sk-',
+    'httpOnly',
+    '{"httpOnly":1,"value":"',
+    '"kind":"Secret","data":{',
+    '"kind":"Secret","data":{"a":"b"},',
+    'cookie',
+    'cookie("a","',
+    '\tTRUE\t/',
+    'identified by ',
+    'user a on >',
+    '.auth("a",',
+    'passwort: ',
+    'password **',
+    'echo a:b |',
+    'http -a a:',
+  ])(
+    // biome-ignore format: a list
+    'reads %j in linear time',
+    (trap) => expectLinearTime((size) => maskSecrets(trap.repeat(Math.ceil(size / trap.length))), 62_500, trap),
+  )
+
   it('leaves plain text alone, in linear time', () => {
     const text = 'The session handler returns an array of stored items when the key matches.\n'
     expect(maskSecrets(text.repeat(27_000))).toBe(text.repeat(27_000))
@@ -356,7 +401,7 @@ describe('rules that apply to a text', () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
         const text = pieces.join('')
-        const applicable = new Set(applicableRules(text))
+        const applicable = new Set(applicableRules(text, secretHints(text)))
         const missing = SECRET_RULES.filter((rule) => text.search(rule.pattern) !== -1 && !applicable.has(rule))
         expect(missing.map(({ kind }) => kind)).toEqual([])
       }),

@@ -55,7 +55,6 @@ const TABLES = {
   calls: 'content_session_id, effect_id, sent, cost',
   projects: '"key", name',
   project_directories: '"key", repository',
-  repository_commits: 'repository, commit_id',
   forgotten_sessions: 'content_session_id, at',
 }
 type TableName = keyof typeof TABLES
