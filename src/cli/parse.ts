@@ -11,7 +11,7 @@ import { terminalSafe } from './text.ts'
 
 /** Longer lines are hard to read, also on a wide terminal. */
 const MAX_HELP_COLUMNS = 100
-const GENERAL_OPTIONS = ['help', 'version', 'data-dir']
+export const GENERAL_OPTIONS = ['help', 'version', 'data-dir']
 const HELP_FLAGS = ['--help', '-h']
 const VERSION_FLAGS = ['--version', '-v']
 

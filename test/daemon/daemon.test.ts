@@ -253,6 +253,8 @@ describe('daemon.trouble', () => {
     rmSync(place.dataDir)
     mkdirSync(place.dataDir)
     chmodSync(place.dataDir, 0o777)
+    expect(await exited(place.spawn())).toBe(1)
+    chmodSync(place.dataDir, 0o755)
     await place.start()
     expect(statSync(place.dataDir).mode & 0o777).toBe(0o700)
   })

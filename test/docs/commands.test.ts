@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { GENERAL_OPTIONS } from '../../src/cli/parse.ts'
 import { ROOT } from '../support/paths.ts'
 import { commandsIn, documentedCommands, typedCommand } from './documented-commands.ts'
 
@@ -17,6 +18,8 @@ const helpTexts = new Map(
 function flagsOf(command: string): string[] {
   return [...command.matchAll(/(?<=[\s[])(--?[a-z][\w-]*)/g)].map(([, flag = '']) => flag)
 }
+
+const isGeneral = (flag: string): boolean => GENERAL_OPTIONS.includes(flag.slice(2))
 
 describe('docs.commands', () => {
   test('the commands in shell blocks and inline code are found with their lines', () => {
@@ -39,7 +42,7 @@ describe('docs.commands', () => {
         if (text === undefined) problems.push(`${file}:${line}: ${command}: there is no command "${name}"`)
         else {
           const unknown = flagsOf(part).filter(
-            (flag) => !new RegExp(String.raw`(^|[\s,\x60])${flag}\b`, 'm').test(text),
+            (flag) => !isGeneral(flag) && !new RegExp(String.raw`(^|[\s,\x60])${flag}\b`, 'm').test(text),
           )
           for (const flag of unknown) problems.push(`${file}:${line}: ${command}: "${name}" has no flag ${flag}`)
         }

@@ -49,7 +49,7 @@ export class Hook {
       typeof payload === 'string' || Buffer.isBuffer(payload)
         ? payload
         : JSON.stringify({ session_id: 'session-0001', cwd: this.cwd, ...payload })
-    const child = spawn(process.execPath, [join(this.dist, 'hook.cjs'), '--data-dir', this.dataDir, ...args], {
+    const child = spawn(process.execPath, [join(this.dist, 'hook.cjs'), ...args, '--data-dir', this.dataDir], {
       cwd: this.cwd,
       env: { ...process.env, ...env },
     })

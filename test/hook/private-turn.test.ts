@@ -1,6 +1,16 @@
 /** Each call stands for a hook process: all that they share is the file. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NO_EXCLUSIONS } from '../../src/domain/clean-event.ts'
@@ -170,9 +180,10 @@ describe.skipIf(!canMount)('a disk that could not be written when a private turn
     ['it had no inodes left', ['nr_inodes=3'], ['nr_inodes=0']],
   ])('%s: nothing of the turn is stored once it can', async (_why, fault, repaired) => {
     const disk = smallDisk(8)
+    chmodSync(disk, 0o700)
     const remount = (options: string[]) => execFileSync('mount', ['-o', `remount,${options.join(',')}`, disk])
     const hook = new Hook(await buildHook())
-    const run = (payload: object) => hook.run({ ...payload }, { CLAUDE_MEM_DATA_DIR: disk })
+    const run = (payload: object) => hook.run({ ...payload }, {}, undefined, ['--data-dir', disk])
     // Two files beside the directory itself: the limit of the third case.
     writeFileSync(join(disk, 'starting'), '{}')
     writeFileSync(join(disk, 'other'), '')

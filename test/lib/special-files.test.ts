@@ -80,6 +80,7 @@ test('a regular file is read whole, in chunks, and through a link', async () => 
 const OPENERS: Record<string, string> = {
   'src/lib/files.ts': 'here foreign files are opened',
   'src/lib/log.ts': 'writes its own log',
+  'src/lib/processes.ts': 'files of /proc',
   'src/cli/log-files.ts': 'the log of the data directory',
   'src/context/files/edit-file.ts': 'creates a temporary file',
   'src/daemon/disk-reserve.ts': 'writes its own file',
@@ -91,7 +92,8 @@ const OPENERS: Record<string, string> = {
   'src/setup/install/change.ts': 'its records in the data directory',
   'src/setup/plugin/hook.ts': 'standard input',
   'src/store/recovery/database-files.ts': 'the database',
-  'src/store/recovery/salvage.ts': 'a copy of the database',
+  'src/store/recovery/database-pages.ts': 'a copy of the database',
+  'src/store/recovery/write-ahead-log.ts': 'the log of the database',
   'src/transport/access.ts': 'the token of the data directory',
   'src/transport/client.ts': 'the token of the data directory',
   'src/transport/viewer-access.ts': 'the page of the program',

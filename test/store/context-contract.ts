@@ -92,8 +92,8 @@ export function contextContract(current: () => Store, committed: Committed): voi
       const prompts = [prompt(1), prompt(2, { private: true, text: '' }), prompt(3)]
       await committed(current(), commitOf('s', 1, { prompts }))
       expect((await asked()).prompts).toEqual([
-        { session: 's', promptNumber: 3, text: 'prompt 3', at: NOW + 3 },
-        { session: 's', promptNumber: 1, text: 'prompt 1', at: NOW + 1 },
+        { session: 's', promptNumber: 3, text: 'prompt 3', at: NOW + 3, imported: false },
+        { session: 's', promptNumber: 1, text: 'prompt 1', at: NOW + 1, imported: false },
       ])
       expect((await asked({ prompts: 1 })).prompts).toHaveLength(1)
     })

@@ -4,13 +4,13 @@
  * database driver is taken from the program that is running where it is the same version, so that an update compiles nothing.
  */
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod'
 import { parseJsonObject } from '../../hook/payload.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
-import { readTextFile } from '../../lib/files.ts'
+import { readRegularFileSync, readTextFile } from '../../lib/files.ts'
 import { PACKAGE_NAME } from '../../lib/names.ts'
 import { runNpm } from '../../lib/npm.ts'
 import { resolvePackage } from '../../lib/packages.ts'
@@ -56,7 +56,7 @@ export async function fetchPackedProgram(source: string, options: FetchProgramOp
     throw new MemError('bad_request', `${source} is the package ${name}, not ${PACKAGE_NAME}. ${UNCHANGED}`)
   }
   const file = join(directory, filename)
-  const content = readFileSync(file)
+  const content = readRegularFileSync(file)
   const integrity = `sha512-${createHash('sha512').update(content).digest('base64')}`
   return { file, version, bytes: content.length, integrity }
 }

@@ -2,13 +2,13 @@
  * The command `claude-mem` of a person's shells: a small script in `~/.local/bin` that runs the installed program, so that the
  * clone it was installed from can be deleted. Only a file that is exactly what we write is ever replaced or removed.
  */
-import { lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, rmdirSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import * as z from 'zod'
 import { parseJsonObject } from '../../hook/payload.ts'
 import { errorMessage, systemCode } from '../../lib/errors.ts'
-import { moveFileSync, readTextFile } from '../../lib/files.ts'
+import { moveFileSync, readRegularFileSync, readTextFile } from '../../lib/files.ts'
 import { findProgram } from '../../lib/find-program.ts'
 import { commandRecord } from '../../lib/installed-program.ts'
 import { COMMAND_NAME as COMMAND } from '../../lib/names.ts'
@@ -261,7 +261,7 @@ export function pathLine(
 
 function isReadable(file: string): boolean {
   try {
-    readFileSync(file)
+    readRegularFileSync(file)
     return true
   } catch (error) {
     return systemCode(error) !== 'ENOENT'
