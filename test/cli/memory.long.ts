@@ -138,7 +138,7 @@ describe('with a daemon', () => {
   it('search.shows rows of the current project', async () => {
     const { code, stdout } = await inShop('search', 'jwt', 'expired', '--mode', 'strict')
     expect(code).toBe(0)
-    expect(stdout).toMatch(/#1 {2}2026-11-10 12:00 {2}🐛 {2}Login fixed/)
+    expect(stdout).toMatch(/#1 {2}2026-11-10 12:00 {2}🐛 {2}agent: “Login fixed”/)
     expect(stdout).toContain('1 of 1; every word, newest first (strict)')
     expect(stdout).toContain('claude-mem show 1')
     expect((await inShop('search', 'jwt', '--explain')).stdout).toMatch(/words ██████ 1\.00/)
@@ -149,7 +149,7 @@ describe('with a daemon', () => {
     expect(stdout).toContain('Nothing found')
     expect(stderr).toBe('Nothing in this project, but 1 in others: --project all\n')
     const everywhere = await inShop('search', 'zebras', '--project', 'all')
-    expect(everywhere.stdout).toMatch(/Posts \\x1b\[2Jpaged {2}blog/)
+    expect(everywhere.stdout).toMatch(/agent: “Posts paged” {2}blog/)
     expect((await inShop('search', '--project', 'blog')).stdout).toContain('#3')
   })
 
@@ -176,7 +176,7 @@ describe('with a daemon', () => {
 
   it('timeline.marks the anchor', async () => {
     expect((await inShop('timeline', 'connections', 'ran')).stdout).toMatch(
-      /Nov 10, 2026\n(?:.*\n)*▶ +#2 {2}13:00 {2}📝 Pool/,
+      /Nov 10, 2026\n(?:.*\n)*▶ +#2 {2}13:00 {2}📝 agent: “Pool/,
     )
     expect(await inShop('timeline', '99')).toMatchObject({
       code: 1,

@@ -162,11 +162,11 @@ describe('with a daemon', () => {
 
   it('hook reports an event whatever its arguments are', async () => {
     const input = JSON.stringify({ session_id: 'session-two', cwd: program.dataDir, ...prompt })
-    const { code, stdout } = await program.run(['hook', '--unknown'], { input })
+    const { code, stdout } = await program.run(['hook', '--unknown', '--data-dir', program.dataDir], { input })
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ continue: true })
     expect(await program.json('inspect', 'session-two')).toMatchObject({ row: { prompts: 1 } })
-    expect(await program.run(['hook'], { input: 'not json' })).toMatchObject({ code: 0 })
+    expect(await program.run(['hook', '--data-dir', program.dataDir], { input: 'not json' })).toMatchObject({ code: 0 })
   })
 
   it('logs prints text or JSON', async () => {

@@ -51,9 +51,12 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
     expect(stdout).toContain('Claude Code 2.1.197')
     expect(stdout).toContain('PostToolUseFailure')
     expect(stdout).toContain('claude-mem uninstall')
-    expect(stdout).not.toContain('!')
+    // The only thing to do is the directory of the command, which this home does not have on its PATH.
+    expect(stdout.split('\n').filter((line) => line.includes('!'))).toEqual([
+      expect.stringMatching(/^! .*\.local\/bin is not on the PATH of a new shell/),
+    ])
     expect(place.commands).toContain(
-      `Stop: "${process.execPath}" "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'hook.cjs')}"`,
+      `Stop: "${process.execPath}" "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'hook.cjs')}" --data-dir "${place.dataDir}"`,
     )
     expect((await run('install')).stdout).toMatch(/is already installed in .+; nothing changed/)
     const undone = await run('uninstall')
@@ -175,13 +178,13 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
     const { place, run, env } = at(TWO_SPACES)
     env.PATH = `${place.bin}:/usr/bin:/bin`
     const stop = () => place.commands.find((command) => command.startsWith('Stop: '))
-    const fast = `Stop: /bin/sh "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'fast-hook.sh')}" "${process.execPath}" "/usr/bin/curl" || true`
+    const fast = `Stop: /bin/sh "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'fast-hook.sh')}" "${process.execPath}" "/usr/bin/curl" --data-dir "${place.dataDir}" || true`
     expect((await run('install', '--hook', 'fast')).code).toBe(0)
     expect(stop()).toBe(fast)
     expect((await run('install')).stdout).toMatch(/is already installed in .+; nothing changed/)
     expect((await run('install', '--hook', 'websocket')).code).toBe(0)
     expect(stop()).toBe(
-      `Stop: "${process.execPath}" "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'hook.cjs')}"`,
+      `Stop: "${process.execPath}" "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'hook.cjs')}" --data-dir "${place.dataDir}"`,
     )
     expect((await run('install', '--hook', 'fast')).code).toBe(0)
     // The curl is gone: the hook that works everywhere is registered instead.
@@ -383,7 +386,7 @@ describe.skipIf(process.platform === 'win32')('claude-mem uninstall --client all
     expect([readFileSync(config, 'utf8'), readFileSync(hooks, 'utf8')]).toEqual(['a = ', written[1]])
     expect(stdout).toContain('no longer installed in Claude Code')
     expect(stdout).toContain('no longer installed in Gemini CLI')
-    expect(stdout).toContain('To install it again: claude-mem install --client claude-code,gemini')
+    expect(stdout).toContain('To install it again: ~/.local/bin/claude-mem install --client claude-code,gemini')
     expect(stderr).toContain(`Codex stays as it is: ${config} `)
     expect(stderr).toContain('Then: claude-mem uninstall --client codex')
     expect(stdout + stderr).not.toContain('Nothing was changed')
