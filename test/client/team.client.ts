@@ -87,7 +87,7 @@ describe('machines of a team', () => {
 
   it("another member's next session begins with it, and with the name of its author", async () => {
     await waitUntil('it was received', async () => (await ben.memOk('search', CAUSE)).includes(CAUSE))
-    expect(await firstContexts(ben, [CAUSE, 'by postgres'])).toEqual([[]])
+    expect(await firstContexts(ben, [CAUSE, 'member “postgres”'])).toEqual([[]])
   })
 
   it('a machine with an empty disk and a shallow clone has it in its first session, after one command', async () => {

@@ -122,8 +122,8 @@ describe.skipIf(process.platform === 'win32')('hooks beside a hung daemon', () =
     await place.drained()
     const reader = await openStoreReader(place.paths.database)
     const events = await reader.events('session-one', 100).finally(() => reader.close())
-    // Newest first, by the order in which they were stored.
-    expect(events.toReversed().map(({ eventId }) => eventId)).toEqual([...ids, 'after-1', 'after-2'])
+    // In the order in which they were stored.
+    expect(events.map(({ eventId }) => eventId)).toEqual([...ids, 'after-1', 'after-2'])
   })
 
   test('a daemon that answers again gets the next events itself', async () => {
@@ -151,7 +151,7 @@ describe.skipIf(process.platform === 'win32')('hooks beside a hung daemon', () =
     const run = async (id: string) => {
       const began = performance.now()
       const payload = JSON.stringify(tool(id))
-      const args = [join(DIST, 'fast-hook.sh'), process.execPath, '/usr/bin/curl']
+      const args = [join(DIST, 'fast-hook.sh'), process.execPath, '/usr/bin/curl', '--data-dir', place.dataDir]
       const { CLAUDE_MEM_WORKER_PORT: _, CLAUDE_MEM_PROVIDER: __, ...env } = place.env
       expect(await runProgram('/bin/sh', args, { env, input: payload })).toMatchObject({ code: 0, stderr: '' })
       return performance.now() - began

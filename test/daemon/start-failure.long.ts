@@ -158,7 +158,11 @@ class OtherUser {
   }
 
   async sessionStarts(): Promise<string> {
-    const ran = await this.run(process.execPath, [join(DIST, 'hook.cjs')], JSON.stringify(start))
+    const ran = await this.run(
+      process.execPath,
+      [join(DIST, 'hook.cjs'), '--data-dir', this.dataDir],
+      JSON.stringify(start),
+    )
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     const { systemMessage = '', hookSpecificOutput } = JSON.parse(ran.stdout)
     expect(hookSpecificOutput).toBeUndefined()

@@ -184,7 +184,8 @@ describe('a signal while it waits', () => {
     )
     for (const script of [join(DIST, 'fast-hook.sh'), place.withoutSharedMemory()]) {
       rmSync(once, { force: true })
-      const child = spawn('/bin/sh', [script, node, CURL], { env: place.env, cwd: place.cwd })
+      const args = [script, node, CURL, '--data-dir', place.sandbox.dataDir]
+      const child = spawn('/bin/sh', args, { env: place.env, cwd: place.cwd })
       child.stdin.end(JSON.stringify(payload()))
       expect(await finished(child)).toMatchObject({ code: 0, stdout: EMPTY, stderr: '' })
     }

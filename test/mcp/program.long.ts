@@ -30,13 +30,13 @@ afterEach(async () => {
   for (const { client } of agents.splice(0)) await client.close()
 })
 
-async function agent(project: string, env: NodeJS.ProcessEnv = {}): Promise<Agent> {
+async function agent(project: string, dataDir = program.dataDir): Promise<Agent> {
   const directory = join(work, project)
   mkdirSync(directory, { recursive: true })
-  const all = Object.entries({ ...program.env, CLAUDE_PROJECT_DIR: directory, ...env })
+  const all = Object.entries({ ...program.env, CLAUDE_PROJECT_DIR: directory })
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [join(program.dist, 'cli.js'), 'mcp'],
+    args: [join(program.dist, 'cli.js'), 'mcp', '--data-dir', dataDir],
     env: Object.fromEntries(all.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
     cwd: work,
     stderr: 'ignore',
@@ -69,12 +69,12 @@ describe('claude-mem mcp', () => {
     const { call } = await agent('shop')
     const { data } = await call('remember', { ...NOTE, concepts: ['money'], files: ['src/pay.ts'] })
     const id = data.id
-    expect(data).toMatchObject({ id: expect.any(Number), project: 'shop' })
+    expect(data).toMatchObject({ id: expect.any(Number), project: '`shop`' })
     const found = await call('search_memory', { query: 'zephyrQuota' })
-    expect(found.data.results).toMatchObject([{ id, type: 'decision', title: NOTE.title }])
+    expect(found.data.results).toMatchObject([{ id, type: 'decision', title: `the agent noted: “${NOTE.title}”` }])
     expect((await call('timeline', { anchor: id })).data).toMatchObject({ anchor: id })
     expect((await call('get_observations', { ids: [id] })).data).toMatchObject({
-      observations: [{ id, narrative: NOTE.text, concepts: ['money'], project: 'shop' }],
+      observations: [{ id, narrative: `the agent noted: “${NOTE.text}”`, concepts: ['“money”'], project: '`shop`' }],
     })
     expect((await call('get_project_context')).text).toContain(NOTE.title)
     expect((await call('get_session_summary')).isError).toBe(false)
@@ -92,7 +92,7 @@ describe('claude-mem mcp', () => {
     const { data } = await one.call('remember', { title: 'Only of one', text: 'quixotic' })
     expect((await other.call('search_memory', { query: 'quixotic' })).data.results).toEqual([])
     expect((await other.call('search_memory', { query: 'quixotic', project: 'all' })).data.results).toMatchObject([
-      { id: data.id, project: 'one' },
+      { id: data.id, project: '`one`' },
     ])
     expect((await other.call('search_memory', { query: 'quixotic', project: 'one' })).data.results).toHaveLength(1)
   })
@@ -119,7 +119,9 @@ describe('claude-mem mcp', () => {
     const { pid } = await program.json('status')
     if (how === 'killed') process.kill(pid, 'SIGKILL')
     else await program.run([how === 'restarted' ? 'restart' : 'stop'])
-    expect((await call('search_memory', { query })).data.results).toMatchObject([{ title: 'Before' }])
+    expect((await call('search_memory', { query })).data.results).toMatchObject([
+      { title: 'the agent noted: “Before”' },
+    ])
     expect((await program.json('status')).pid).not.toBe(pid)
     expect((await call('remember', { title: 'After', text: `${query} and more` })).isError).toBe(false)
   })
@@ -127,7 +129,7 @@ describe('claude-mem mcp', () => {
   it('says what to do where no daemon can be had', async () => {
     const file = join(work, 'a-file')
     writeFileSync(file, '')
-    const { call } = await agent('broken', { CLAUDE_MEM_DATA_DIR: join(file, 'data') })
+    const { call } = await agent('broken', join(file, 'data'))
     for (const name of ['search_memory', 'get_project_context']) {
       const { isError, text } = await call(name)
       expect(isError).toBe(true)
@@ -137,7 +139,7 @@ describe('claude-mem mcp', () => {
 
   it('ends with its client, and has said nothing but the protocol', async () => {
     await program.json('start')
-    const child = program.spawn(['mcp'])
+    const child = program.spawn(['mcp', '--data-dir', program.dataDir])
     const out: Buffer[] = []
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
     const messages = [

@@ -19,11 +19,11 @@ function tryMount(): boolean {
   }
 }
 
-/** Mounts a tmpfs; it is unmounted after the last test of the file. */
+/** Mounts a tmpfs that is private, as a data directory must be; it is unmounted after the last test of the file. */
 export function smallDisk(megabytes: number): string {
   const directory = join(temporaryDirectory('disk'), 'disk')
   mkdirSync(directory)
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', directory], { stdio: 'ignore' })
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'tmpfs', directory], { stdio: 'ignore' })
   mounted.push(directory)
   return directory
 }

@@ -1,5 +1,6 @@
 /** Codex against the Responses API. */
 import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ToolCall, Turn } from '../messages-api.ts'
 import {
   type ScriptedAnswer,
@@ -75,6 +76,9 @@ function callItem({ id: call_id, name, input }: SentCall, body: Record<string, u
   return name === 'search_memory' ? { ...call, namespace } : call
 }
 
+/** More than our MCP server needs to start. */
+const SERVER_START_MS = 8_000
+
 const shellCall = (command: string): ToolCall => ({ name: 'exec_command', input: { cmd: command } })
 const patchCall = (...lines: string[]): ToolCall => ({
   name: 'apply_patch',
@@ -142,7 +146,9 @@ export const codexAgent: TestedAgent = {
   }),
   shell: (command) => ({ tools: [shellCall(command)] }),
   mcp: {
+    // It does not wait for its MCP servers: the first search may be too early on a busy machine.
     search: (query): Turn[] => [
+      { tools: [{ name: 'tool_search', input: { query: 'search_memory' } }], before: () => sleep(SERVER_START_MS) },
       { tools: [{ name: 'tool_search', input: { query: 'search_memory' } }] },
       { tools: [{ name: 'search_memory', input: { query } }] },
       { text: 'Found it.' },

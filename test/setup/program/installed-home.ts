@@ -57,8 +57,8 @@ export function buildWithMigration(version: string): string {
   const index = join(directory, 'src', 'store', 'migrations', 'index.ts')
   const text = readFileSync(index, 'utf8')
   const added = text.replace(
-    '  repositoriesMigration,\n]',
-    "  repositoriesMigration,\n  { version: 99, sql: 'CREATE TABLE later_release (id INTEGER PRIMARY KEY) STRICT' },\n]",
+    '  retentionMarksMigration,\n]',
+    "  retentionMarksMigration,\n  { version: 99, sql: 'CREATE TABLE later_release (id INTEGER PRIMARY KEY) STRICT' },\n]",
   )
   if (added === text) throw new Error('the list of migrations looks different: change this fixture')
   writeFileSync(index, added)
