@@ -21,7 +21,9 @@ beforeAll(async () => {
 afterAll(() => program.end(), 60_000)
 
 const report = (command: string, payload: Record<string, unknown>, session = 'session-one') =>
-  program.run([command], { input: JSON.stringify({ session_id: session, cwd: shop, ...payload }) })
+  program.run([command, '--data-dir', program.dataDir], {
+    input: JSON.stringify({ session_id: session, cwd: shop, ...payload }),
+  })
 const context = (stdout: string) => JSON.parse(stdout).hookSpecificOutput
 
 describe('payload commands', () => {
@@ -76,7 +78,7 @@ describe('payload commands', () => {
     await report('new', { prompt: 'thanks' }, 'session-three')
     expect(await eventually({ ...reading, session_id: 'session-three' })).toEqual({
       hookEventName: 'PreToolUse',
-      additionalContext: expect.stringContaining('about gateway.ts, newer than its last change'),
+      additionalContext: expect.stringContaining('about `gateway.ts`, newer than its last change'),
     })
   }, 60_000)
 
@@ -92,7 +94,9 @@ describe('payload commands', () => {
       ['save', 'hello'],
       ['summary', '{"session_id":7}'],
     ] as const) {
-      expect(await program.run([command, '--odd', 'arguments'], { input })).toEqual(PLAIN)
+      expect(await program.run([command, '--odd', 'arguments', '--data-dir', program.dataDir], { input })).toEqual(
+        PLAIN,
+      )
     }
   })
 })

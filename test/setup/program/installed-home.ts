@@ -70,11 +70,14 @@ export function buildWithMigration(version: string): string {
 export class InstalledHome {
   readonly home: string
   readonly paths: Paths
+  readonly work: string
   #sent = 0
 
   constructor(home = temporaryDirectory('home')) {
     this.home = home
     this.paths = dataPaths(join(home, '.claude-mem'))
+    this.work = join(home, 'work')
+    mkdirSync(this.work, { recursive: true })
   }
 
   get env(): NodeJS.ProcessEnv {
@@ -121,13 +124,14 @@ export class InstalledHome {
     const input = JSON.stringify({
       hook_event_name: 'PostToolUse',
       session_id: session,
-      cwd: this.home,
+      // Not the home itself: a data directory below that of the session may have come with a repository.
+      cwd: this.work,
       tool_name: 'Bash',
       tool_use_id: `toolu_${n}`,
       tool_input: { command: `echo ${n}` },
       tool_response: { stdout: String(n) },
     })
-    const { stdout } = await runProgram(command, [], { cwd: this.home, env: this.env, input, shell: true })
+    const { stdout } = await runProgram(command, [], { cwd: this.work, env: this.env, input, shell: true })
     if (JSON.parse(stdout).continue !== true) throw new Error(`the hook answered ${stdout}`)
   }
 
