@@ -49,7 +49,7 @@ const files = () =>
   existsSync(place.paths.context) ? readdirSync(place.paths.context).filter((name) => name.endsWith('.json')) : []
 /** Whatever observer writes it, the turn's own words come back. */
 const memory = () =>
-  expect.stringMatching(/^<claude-mem-context>\n# shop: [\s\S]*integer cents[\s\S]*<\/claude-mem-context>$/)
+  expect.stringMatching(/^<claude-mem-context>\n# `shop`: [\s\S]*integer cents[\s\S]*<\/claude-mem-context>$/)
 
 describe('the second session', () => {
   test('session.daemonUp: gets the memory of the first with its acknowledgement', async () => {
