@@ -46,7 +46,7 @@ describe('context', () => {
     }
     expect((await program.run(['context', '-p', 'shop'])).stdout).toBe(`${injected}\n`)
 
-    const said = /^claude-mem: shop, last session ended .* ~\d+ tokens given to this session/
+    const said = /^claude-mem: `shop`, last session ended .* ~\d+ tokens given to this session/
     const preview = async (running: boolean) => {
       const { parts, totals, message, ...rest } = await program.json('context', '-p', 'shop', '--tokens', '300')
       expect(rest).toMatchObject({ running, project: given.project })

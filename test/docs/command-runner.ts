@@ -118,7 +118,7 @@ const directory = temporaryDirectory('docs')
 const home = join(directory, 'home')
 const savedHome = join(directory, 'saved-home')
 const project = join(home, 'work', 'shop')
-const paths = dataPaths(join(home, 'data'))
+const paths = dataPaths(join(home, '.claude-mem'))
 const bin = join(directory, 'bin')
 const inherited = Object.entries(process.env).filter(
   ([name]) => !/^(?:CLAUDE|ANTHROPIC|GEMINI|GOOGLE|OPENROUTER|XDG_|npm_)|_proxy$/i.test(name),
@@ -300,8 +300,8 @@ async function fillHome(): Promise<void> {
   writeFileSync(join(project, 'payload.json'), JSON.stringify({ ...session, hook_event_name: 'stop' }))
   mkdirSync(join(project, 'old'))
   writeFileSync(join(project, 'old', 'session.jsonl'), transcript())
-  mkdirSync(join(home, '.claude-mem'))
-  originalDatabase(join(home, '.claude-mem', 'claude-mem.db')).close()
+  mkdirSync(paths.dataDir, { recursive: true, mode: 0o700 })
+  originalDatabase(join(paths.dataDir, 'claude-mem.db')).close()
   for (const command of ['claude-mem import memory.jsonl', 'claude-mem flush', 'claude-mem backup now'])
     await shellOk(command)
 }

@@ -76,8 +76,7 @@ export class InstalledHome {
   constructor(home = temporaryDirectory('home')) {
     this.home = home
     this.paths = dataPaths(join(home, '.claude-mem'))
-    this.work = join(home, 'work')
-    mkdirSync(this.work, { recursive: true })
+    this.work = temporaryDirectory('work')
   }
 
   get env(): NodeJS.ProcessEnv {
