@@ -1,7 +1,7 @@
 /** The fast hook without a daemon that answers, and with signals while it waits: nothing is lost. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { createServer as createNetServer } from 'node:net'
 import { join } from 'node:path'
@@ -49,6 +49,8 @@ async function listen(answer: (response: ServerResponse, url: string) => void): 
   })
   server.listen(place.sandbox.paths.socket)
   await once(server, 'listening')
+  // As the daemon leaves it: the script posts nothing into any other directory.
+  chmodSync(place.sandbox.dataDir, 0o1700)
 }
 
 /** In a process group of its own, with nothing on its standard input yet. */
