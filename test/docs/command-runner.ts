@@ -32,7 +32,6 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npm run (?:docs|format|build)$/, 'writes into the working tree; .ci/run checks the result'],
   [/^npm run screenshots/, 'writes pictures into the working tree and needs a browser'],
   [/^ssh /, 'needs another machine'],
-  [/^npx /, 'fetches the published package'],
   [/^claude /, 'needs Claude Code; npm run test:client uses the real client'],
   [/^claude-mem models (?:pull|use) \S+\//, 'downloads a model, or needs one on disk'],
 ]
@@ -95,7 +94,9 @@ const PREPARATIONS: readonly (readonly [command: RegExp, preparation: string])[]
   [/^claude-mem install --client all/, 'mkdir -p ~/.codex ~/.gemini'],
   [/^claude-mem start/, 'claude-mem stop'],
   [/export memory\.jsonl/, 'rm memory.jsonl'],
-  [/projects rename "Shop, old"/, 'claude-mem projects rename shop "Shop, old"'],
+  [/projects rename "Shop old"/, 'claude-mem projects rename shop "Shop old"'],
+  // The original's memory, which other examples import, stands in the same directory.
+  [/uninstall --purge/, 'rm -f ~/.claude-mem/claude-mem.db'],
   [
     /projects merge ~\/old\/shop/,
     `cd ~/old/shop && echo '{"session_id":"old","prompt":"look around"}' | claude-mem new`,

@@ -40,8 +40,8 @@ export const projectsCommand = defineCommand({
     'given by its name, key or path.',
   examples: [
     ['claude-mem projects', 'all of them, the last used first; gone: its directory no longer exists'],
-    ['claude-mem projects rename shop "Shop, old"', ''],
-    ['claude-mem projects rename "Shop, old" --reset', 'back to the name of its directory'],
+    ['claude-mem projects rename shop "Shop old"', ''],
+    ['claude-mem projects rename "Shop old" --reset', 'back to the name of its directory'],
     ['claude-mem projects merge ~/old/shop .', 'what would be moved; then it asks'],
     ['claude-mem projects link ~/work/shop', 'it is a clone of the repository that it names'],
     ['claude-mem projects link ~/notes notes', 'other machines find it by this name'],
