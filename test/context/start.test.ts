@@ -279,7 +279,7 @@ describe('any memory', () => {
         // A line that is no heading or frame of ours is a list item, a continuation or a quotation.
         for (const line of text.split('\n').slice(2, -1))
           expect(line).toMatch(
-            /^(?:$|## |- | {2}(?:committed: )?“|Prompt, |Agent, |> |Before it:$|(?:No report\. Done|Done after this report) until |More: )/,
+            /^(?:$|## |- | {2}(?:committed: |on the way: )?“|Prompt, |Agent, |> |Before it:$|(?:No report\. Done|Done after this report) until |More: )/,
           )
       }),
       { numRuns: 300 },
