@@ -1,6 +1,13 @@
 /** What git itself says: the commit that a command made, branch and working tree, what was pushed. */
 import type { Passage, PassageDraft } from '../domain/passage.ts'
-import { gitVerb, MAX_SHOWN_CHARS, quotedArgument, readCommandLine, type ShellCommand, type ShellLine } from './shell.ts'
+import {
+  gitVerb,
+  MAX_SHOWN_CHARS,
+  quotedArgument,
+  readCommandLine,
+  type ShellCommand,
+  type ShellLine,
+} from './shell.ts'
 import { singleLine, unique } from './text.ts'
 
 /** `[main 1a2b3c4] subject`, as `git commit` prints it. */
