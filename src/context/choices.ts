@@ -7,7 +7,7 @@ import { isHandWritten, type Observation } from '../domain/observation.ts'
 import type { Passage } from '../domain/passage.ts'
 import { speakerName } from '../domain/quotation.ts'
 import { APPROVED } from '../reading/passages.ts'
-import { termsOf } from '../reading/terms.ts'
+import { isSpecific, termsOf } from '../reading/terms.ts'
 import { readWords } from '../reading/words.ts'
 import { type Moment, moment, momentAfter } from './moment.ts'
 import { quoteBegin } from './quote.ts'
@@ -74,6 +74,14 @@ function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment):
   ]
 }
 
+/** A question with so many terms says what it is about without a name; "Should I do both?" is understood with what stands before it. */
+const MIN_TERMS = 8
+
+function saysWhat(text: string): boolean {
+  const terms = [...termsOf(text)]
+  return terms.length >= MIN_TERMS || terms.some(isSpecific)
+}
+
 /** Blocks at the end of a report in which it may ask something. */
 const END_BLOCKS = 8
 
@@ -88,7 +96,10 @@ export function openEnd(report: string): { question: string; options: string[] }
   if (asked === undefined || last === undefined) return null
   const isAsked = isQuestion(asked.text) && (asked.kind === 'sentence' || asked.kind === 'heading')
   const offers = asked.kind === 'heading' && isQuestion(last.text)
-  return isAsked || offers ? { question: asked.text, options } : null
+  if (!isAsked && !offers) return null
+  const about = blocks[at - 1]
+  const isClear = about === undefined || about.kind === 'code' || saysWhat([asked.text, ...options].join('\n'))
+  return { question: isClear ? asked.text : `${about.text} ${asked.text}`, options }
 }
 
 /** What a short request answers: `“Should I:” options: “Remove it” “Replace it”`; null where the report before it asks nothing. */

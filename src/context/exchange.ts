@@ -2,7 +2,7 @@
 import { askedBefore } from './choices.ts'
 import { type Moment, moment } from './moment.ts'
 import { quoteBegin, quoteEnds, quoteLines } from './quote.ts'
-import { stepText } from './state.ts'
+import { isFinished, stepText } from './state.ts'
 import { hasOutcome, type PastTurn } from './turns.ts'
 
 /** A longer request contains something pasted; what is asked stands before or after it. */
@@ -20,7 +20,7 @@ export function exchangeLines(turns: readonly PastTurn[], now: Moment): string[]
   if (last === undefined) return []
   const before = last.closing === null ? turns.find(({ closing }) => closing !== null) : undefined
   if (before !== undefined) {
-    const request = [...requestLine(last, now), ...doneLine(last, now)]
+    const request = [...requestLine(last, now), ...doneLine(last, now), ...lastWords(last)]
     return [...request, 'Before it:', ...requestLine(before, now), ...reportOf(before, now)]
   }
   const asked = askedBefore(
@@ -28,7 +28,7 @@ export function exchangeLines(turns: readonly PastTurn[], now: Moment): string[]
     turns.find(({ promptNumber }) => promptNumber === last.promptNumber - 1),
   )
   const question = asked === null ? [] : [`Agent, before it: ${asked.line}`]
-  return [...question, ...requestLine(last, now), ...reportOf(last, now), ...doneLine(last, now)]
+  return [...question, ...requestLine(last, now), ...reportOf(last, now), ...doneLine(last, now), ...lastWords(last)]
 }
 
 function requestLine({ request, at }: PastTurn, now: Moment): string[] {
@@ -58,6 +58,12 @@ function doneLine({ closing, steps }: PastTurn, now: Moment): string[] {
   return [
     `${closing === null ? 'No report. Done' : 'Done after this report'} until ${moment(last.at, now)}: ${shown.join(', ')}`,
   ]
+}
+
+/** Of a turn that was cut off. */
+function lastWords(turn: PastTurn): string[] {
+  const words = isFinished(turn) ? undefined : turn.words.at(-1)
+  return words === undefined ? [] : [`Agent, last words: ${quoteEnds(words, MAX_REQUEST_CHARS)}`]
 }
 
 const block = (line: string): string => (line === CUT ? CUT : (quoteLines([line])[0] ?? ''))

@@ -29,6 +29,8 @@ const HEADINGS: Partial<Record<ContextPart, string>> = {
 }
 
 const REQUEST_CHARS = 140
+/** Of a request that is quoted above. */
+const KNOWN_REQUEST_CHARS = 50
 const NOTE_CHARS = 400
 
 interface Section {
@@ -122,7 +124,7 @@ function storyOptions(page: Page, now: number): Omit<StoryOptions, 'chars'> {
 function headOf(turn: PastTurn, more: readonly Statement[], above: string, now: number, since = 0): string {
   const { at, request } = turn
   const quoted = request === null ? '' : quoteBegin(request, REQUEST_CHARS)
-  const begin = quoted !== '' && above.includes(quoted) ? '(request above)' : quoted
+  const begin = quoted !== '' && above.includes(quoted) ? quoteBegin(request ?? '', KNOWN_REQUEST_CHARS) : quoted
   return `- ${[momentAfter(at, since, now), begin, ...more.map(({ text }) => quote(text))].filter((part) => part !== '').join(' ')}`
 }
 

@@ -42,7 +42,8 @@ export function sessionState(turns: readonly PastTurn[], now: Moment): EndState 
   }
 }
 
-const isFinished = ({ closing, steps }: PastTurn): boolean => closing !== null && (steps.at(-1)?.at ?? 0) <= closing.at
+export const isFinished = ({ closing, steps }: PastTurn): boolean =>
+  closing !== null && (steps.at(-1)?.at ?? 0) <= closing.at
 
 function endOfSession(turn: PastTurn, at: number, now: Moment): string {
   const { steps, request } = turn
@@ -146,10 +147,10 @@ function tellingLine(text: string, outcome: Passage['outcome']): string {
 
 function linkLines(newest: readonly Passage[], at: number, now: Moment): string[] {
   const links = newest.filter(({ kind }) => kind === 'link')
-  return links
-    .slice(0, MAX_LINKS)
-    .map(
-      ({ text, at: reported }) =>
-        `Reported by a tool at ${momentAfter(reported, at, now)}: ${quoteBegin(text, MAX_TELLING_CHARS)}`,
-    )
+  return links.slice(0, MAX_LINKS).map(({ subject, text, outcome, at: reported }) => {
+    const when = momentAfter(reported, at, now)
+    const said = text === NO_OUTPUT ? '' : `: ${quoteBegin(text, MAX_TELLING_CHARS)}`
+    if (text.includes('://')) return `Reported by a tool at ${when}${said}`
+    return `${code(commandAlone(subject ?? ''))} ${outcome === 'ok' ? 'succeeded' : 'failed'} at ${when}${said}`
+  })
 }

@@ -62,6 +62,8 @@ export interface Statement extends Candidate {
   text: string
   /** It is an item of a list or a row of a table. */
   isItem: boolean
+  /** Subject of the commit whose message says it. */
+  commit?: string
   /** Place in the turn. */
   order: number
 }
@@ -84,11 +86,16 @@ const MAX_STATEMENTS = 80
 const MAX_REQUEST_STATEMENTS = 4
 const LEAD_STATEMENTS = 3
 
-type Said = Pick<Statement, 'kind' | 'note' | 'text' | 'isItem' | 'prior'>
+type Said = Pick<Statement, 'kind' | 'note' | 'text' | 'isItem' | 'commit' | 'prior'>
 
 /** Everything that can be told of a turn, in its order. */
 function saidIn({ request, notes, closing, earlier, words, steps }: PastTurn, isContinued: boolean): Said[] {
-  const commits = commitsOf(steps).flatMap(({ title, body }) => [...readWords(title), ...blocksOf(body)])
+  const commits = commitsOf(steps).flatMap(({ title, body }) => [
+    ...readWords(title).map(toSaid('commit', STORY.commit)),
+    ...blocksOf(body)
+      .map(toSaid('commit', STORY.commit))
+      .map((said) => ({ ...said, commit: onOneLine(title) })),
+  ])
   const spoken = [
     ...earlier.flatMap((report) => blocksOf(report).map(toSaid('earlier', STORY.earlier))),
     ...(closing === null
@@ -100,7 +107,7 @@ function saidIn({ request, notes, closing, earlier, words, steps }: PastTurn, is
       .slice(0, MAX_REQUEST_STATEMENTS)
       .map(toSaid('request', STORY.request)),
     ...(notes.length > 0 ? notes.flatMap(noteStatements) : spoken),
-    ...commits.map(toSaid('commit', STORY.commit)),
+    ...commits,
   ].filter(({ note, text }) => note !== null || saysSomething(text))
 }
 
@@ -193,7 +200,9 @@ export function chooseStory(turns: readonly PastTurn[], choices: readonly Choice
 }
 
 function toldOf(turn: PastTurn, opening: Opening, chosen: ReadonlySet<Candidate>): [PastTurn, Statement[]][] {
-  const told = opening.statements.filter((one) => chosen.has(one))
+  const says = opening.statements.filter((one) => chosen.has(one))
+  const commits = new Set(says.map(({ commit }) => commit))
+  const told = opening.statements.filter((one) => chosen.has(one) || (one.kind === 'commit' && commits.has(one.text)))
   if (told.length === 0 && !chosen.has(opening)) return []
   const { lead } = opening
   return [[turn, [...told, ...(lead === null ? [] : [lead])].sort((a, b) => a.order - b.order)]]
@@ -260,7 +269,7 @@ const statement = (turn: PastTurn, said: Said, order: number, age: number): Stat
   order,
   prior: said.prior * age,
   terms: termsOf(said.text),
-  chars: said.text.length + JOIN_CHARS,
+  chars: said.text.length + (said.commit?.length ?? 0) + JOIN_CHARS,
 })
 
 /** A longer statement tells more than what came of the turn. */

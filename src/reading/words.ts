@@ -20,6 +20,8 @@ const HEADING = /^\s{0,3}#{1,6}\s+(?=\S)/
 /** A line of bold words only, with or without a colon, is a heading, too. */
 const BOLD_LINE = /^\s{0,3}(?:\*\*|__)([^*_\n]{1,120})(?:\*\*|__)[:：]?\s*$/
 const ITEM = /^\s{0,24}(?:[-*+•‣▪–]|\d{1,3}[.)、]|[a-zA-Z][.)]|[①-⑳])\s+(?=\S)/
+/** Stands at the beginning of a line instead of a list's mark, and says something itself. */
+const SIGN_ITEM = /^\s{0,24}(?:\p{Extended_Pictographic}\uFE0F?|[✓✗✘])\s*\S/u
 const ROW = /^\s{0,8}\|.*\|\s*$/
 const TABLE_RULE = /^\s{0,8}\|?[\s:|+-]{3,}\|?\s*$/
 const RULE = /^\s{0,8}(?:[-*_=─━]\s?){3,}$/
@@ -71,6 +73,7 @@ class WordReader {
     } else if (HEADING.test(line)) this.#readHeading(line.replace(HEADING, '').trim())
     else if (bold !== undefined) this.#readHeading(bold.trim())
     else if (ITEM.test(line)) this.#readItem(line.replace(ITEM, '').trim())
+    else if (SIGN_ITEM.test(line)) this.#readItem(trimmed)
     else this.#readText(trimmed.replace(QUOTE, ''))
   }
 

@@ -176,7 +176,9 @@ describe('what the user decided', () => {
       ...turn(1, '始めて', '二つの方法があります。どちらにしますか？'),
       ...turn(2, '一番目', '完了しました。'),
     ]
-    expect(section(start({ passages }), 'Choices')[0]).toContain('prompt: “一番目”; asked 09:01: “どちらにしますか？”')
+    expect(section(start({ passages }), 'Choices')[0]).toContain(
+      'prompt: “一番目”; asked 09:01: “二つの方法があります。 どちらにしますか？”',
+    )
   })
 })
 
