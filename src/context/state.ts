@@ -14,6 +14,8 @@ import { endOfTurn, type PastTurn } from './turns.ts'
 const MAX_CHECKS = 4
 const MAX_LINKS = 2
 const MAX_FILES = 6
+/** Files that were edited since a check and are named with it. */
+const MAX_SINCE = 2
 const MAX_COMMAND_CHARS = 90
 /** A shorter line is a name that the runner printed. */
 const MIN_TELLING_CHARS = 10
@@ -38,7 +40,11 @@ export function sessionState(turns: readonly PastTurn[], now: Moment): EndState 
     ended: endOfSession(last, at, now),
     isFinished: isFinished(last),
     at,
-    lines: [...gitLines(newest, at, now), ...checkLines(newest, at, now), ...linkLines(newest, at, now)],
+    lines: [
+      ...gitLines(newest, isFinished(last) ? undefined : last.steps.at(-1), at, now),
+      ...checkLines(newest, at, now),
+      ...linkLines(newest, at, now),
+    ],
   }
 }
 
@@ -64,7 +70,8 @@ export function stepText({ kind, subject, text }: Passage): string {
 /** A command or a name. */
 const code = (text: string): string => nameSpan(text, MAX_COMMAND_CHARS)
 
-function gitLines(newest: readonly Passage[], at: number, now: Moment): string[] {
+/** `cutAt`: the step that is named already. */
+function gitLines(newest: readonly Passage[], cutAt: Passage | undefined, at: number, now: Moment): string[] {
   const { branch, commit, uncommitted, pushed } = readGitState(newest)
   const when = (time: number) => momentAfter(time, at, now)
   const known = [
@@ -79,6 +86,7 @@ function gitLines(newest: readonly Passage[], at: number, now: Moment): string[]
   const listed = uncommitted === null || uncommitted.at < (commit?.at ?? 0) ? null : uncommitted
   const since = Math.max(commit?.at ?? 0, listed?.at ?? 0)
   const edited = editedSince(newest, since)
+  const isKnown = edited.length === 1 && edited[0] === cutAt?.subject
   const open = listed === null ? '' : uncommittedText(listed.files, when(listed.at))
   const isBefore = since > 0
   // A push before the last commit says nothing about it.
@@ -87,7 +95,7 @@ function gitLines(newest: readonly Passage[], at: number, now: Moment): string[]
     ...(known.length === 0 ? [] : [sentence(known.join(', '))]),
     ...(isPushed ? [`Pushed ${when(pushed.at)}: ${quoteBegin(pushed.text, MAX_TELLING_CHARS)}`] : []),
     ...(open === '' ? [] : [sentence(open)]),
-    ...(edited.length === 0 ? [] : [`Edited ${isBefore ? 'after that' : 'in it'}: ${fileList(edited)}.`]),
+    ...(edited.length === 0 || isKnown ? [] : [`Edited ${isBefore ? 'after that' : 'in it'}: ${fileList(edited)}.`]),
   ]
 }
 
@@ -130,10 +138,13 @@ function checkLines(newest: readonly Passage[], at: number, now: Moment): string
     // Neither the exit code nor the output says how it ended.
     if (outcome === null && telling === '') return []
     const result = outcome === 'ok' ? ' passed' : outcome === 'failed' ? ' failed' : ''
-    const isOld = editedSince(newest, ran).length > 0
+    const edits = editedSince(newest, ran)
+    const isOld = edits.length > 0
     // What passed before the last edit says little beside a newer run.
     if (isOld && outcome !== 'failed' && hasNewRun) return []
-    const since = isOld ? ' (edited since)' : ''
+    const since = isOld
+      ? ` (edited since: ${edits.length > MAX_SINCE ? `${edits.length} files` : fileList(edits)})`
+      : ''
     return [`${code(commandAlone(subject ?? ''))}${result} at ${momentAfter(ran, at, now)}${since}${telling}`]
   })
 }
@@ -145,12 +156,13 @@ function tellingLine(text: string, outcome: Passage['outcome']): string {
   return line === NO_OUTPUT || line.length < MIN_TELLING_CHARS ? '' : `: ${quoteBegin(line, MAX_TELLING_CHARS)}`
 }
 
+const ENDINGS = { ok: ' succeeded', failed: ' failed', unknown: '' }
+
 function linkLines(newest: readonly Passage[], at: number, now: Moment): string[] {
   const links = newest.filter(({ kind }) => kind === 'link')
   return links.slice(0, MAX_LINKS).map(({ subject, text, outcome, at: reported }) => {
     const when = momentAfter(reported, at, now)
     const said = text === NO_OUTPUT ? '' : `: ${quoteBegin(text, MAX_TELLING_CHARS)}`
-    if (text.includes('://')) return `Reported by a tool at ${when}${said}`
-    return `${code(commandAlone(subject ?? ''))} ${outcome === 'ok' ? 'succeeded' : 'failed'} at ${when}${said}`
+    return `${code(commandAlone(subject ?? ''))}${ENDINGS[outcome ?? 'unknown']} at ${when}${said}`
   })
 }
