@@ -28,7 +28,7 @@ const HEADINGS: Partial<Record<ContextPart, string>> = {
   others: '## Noted by others of the team',
 }
 
-const REQUEST_CHARS = 140
+const REQUEST_CHARS = 220
 /** Of a request that is quoted above. */
 const KNOWN_REQUEST_CHARS = 50
 const NOTE_CHARS = 400

@@ -4,7 +4,7 @@
  * gain = prior · Σ weight(term) · REPEATED^(times told) / tokens^COST_POWER
  *
  * The weight of a term is its rarity among all statements, more for names and numbers. The prior of a statement falls with the age
- * of its turn and session, and with the statements of its turn that are told already.
+ * of its turn and session.
  * A turn is never told without its outcome: whatever is chosen of a turn brings its opening with it, the date, the request and
  * the statement that says what came of it, and pays for them. So the budget is filled with what says most, repetition pays nothing,
  * and many independent tasks are each named before one of them is told at length.
@@ -26,12 +26,10 @@ export const STORY = {
   /** Per turn and per session before the newest. */
   turnAge: 0.95,
   sessionAge: 0.9,
-  costPower: 0.9,
-  /** Per statement of the same turn that is told already. */
-  depth: 0.95,
+  costPower: 0.8,
   /** Priors of the first statements of a report, which say what came of the turn, and of what is no closing word. */
-  lead: 2,
-  request: 0.75,
+  lead: 2.5,
+  request: 1,
   commit: 0.5,
   words: 0.3,
   earlier: 0.5,
@@ -309,8 +307,8 @@ class Teller {
   readonly #openings: ReadonlyMap<PastTurn, Opening>
   readonly #told = new Map<string, number>()
   readonly #chosen = new Set<Candidate>()
-  /** Statements that are told of each turn. */
-  readonly #depths = new Map<PastTurn, number>()
+  /** Turns of which something is told. */
+  readonly #begun = new Set<PastTurn>()
   #queue: Waiting[]
   #left: number
 
@@ -346,9 +344,9 @@ class Teller {
     this.#add(one.terms)
     this.#chosen.add(one)
     if (one.turn === null) return
-    const isBegun = this.#depths.has(one.turn)
-    this.#depths.set(one.turn, (this.#depths.get(one.turn) ?? 0) + 1)
-    if (!isBegun) this.#raise(one.turn)
+    if (this.#begun.has(one.turn)) return
+    this.#begun.add(one.turn)
+    this.#raise(one.turn)
   }
 
   /** Without the cost of the opening, the other statements of the turn gain more than before. */
@@ -374,13 +372,12 @@ class Teller {
     let sum = 0
     for (const term of one.terms) sum += this.#worth(term)
     for (const term of this.#newOpening(one)?.terms ?? []) if (!one.terms.has(term)) sum += this.#worth(term)
-    const depth = one.turn === null ? 0 : (this.#depths.get(one.turn) ?? 0)
-    return (one.prior * STORY.depth ** depth * sum) / Math.max(1, this.#cost(one) / CHARS_PER_TOKEN) ** STORY.costPower
+    return (one.prior * sum) / Math.max(1, this.#cost(one) / CHARS_PER_TOKEN) ** STORY.costPower
   }
 
   /** The opening that the choice of a statement brings with it; null where its turn is told already. */
   #newOpening(one: Candidate): Opening | null {
-    if (one.turn === null || this.#depths.has(one.turn)) return null
+    if (one.turn === null || this.#begun.has(one.turn)) return null
     const opening = this.#openings.get(one.turn) ?? null
     return opening === one ? null : opening
   }
