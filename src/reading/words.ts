@@ -35,6 +35,19 @@ const MAX_LEAD_CHARS = 90
 /** Patterns look only at lines of this length; a longer one is prose or data. */
 const MAX_RULED_CHARS = 2_000
 
+export type LineKind = 'empty' | 'fence' | 'rule' | 'row' | 'heading' | 'item' | 'text'
+
+/** What a line of Markdown is outside of code. */
+export function lineKind(line: string): LineKind {
+  if (line.trim() === '') return 'empty'
+  if (line.length > MAX_RULED_CHARS) return 'text'
+  if (FENCE.test(line)) return 'fence'
+  if (RULE.test(line) || TABLE_RULE.test(line)) return 'rule'
+  if (ROW.test(line)) return 'row'
+  if (HEADING.test(line) || BOLD_LINE.test(line)) return 'heading'
+  return ITEM.test(line) || SIGN_ITEM.test(line) ? 'item' : 'text'
+}
+
 export function readWords(text: string): WordBlock[] {
   const reader = new WordReader()
   for (const line of text.split(/\r\n|\r|\n/)) reader.read(line)
@@ -53,28 +66,21 @@ class WordReader {
   #group = 0
 
   read(line: string): void {
-    const isShort = line.length <= MAX_RULED_CHARS
-    const trimmed = line.trim()
-    if (isShort && FENCE.test(line)) this.#toggleCode()
+    const kind = lineKind(line)
+    if (kind === 'fence') this.#toggleCode()
     else if (this.#code !== null) this.#code.push(line.trimEnd())
-    else if (trimmed === '') this.#endParagraph()
-    else if (isShort) this.#readLine(line, trimmed)
-    else this.#readText(trimmed)
+    else if (kind === 'empty') this.#endParagraph()
+    else this.#readLine(kind, line)
   }
 
-  #readLine(line: string, trimmed: string): void {
-    const isRule = RULE.test(line) || TABLE_RULE.test(line)
-    const isRow = !isRule && ROW.test(line)
-    if (!isRule && !isRow) this.#endTable()
-    const bold = BOLD_LINE.exec(line)?.[1]
-    if (isRow) this.#readRow(trimmed)
-    else if (isRule) {
-      if (this.#header === null) this.#endParagraph()
-    } else if (HEADING.test(line)) this.#readHeading(line.replace(HEADING, '').trim())
-    else if (bold !== undefined) this.#readHeading(bold.trim())
-    else if (ITEM.test(line)) this.#readItem(line.replace(ITEM, '').trim())
-    else if (SIGN_ITEM.test(line)) this.#readItem(trimmed)
-    else this.#readText(trimmed.replace(QUOTE, ''))
+  #readLine(kind: LineKind, line: string): void {
+    const trimmed = line.trim()
+    if (kind !== 'rule' && kind !== 'row') this.#endTable()
+    if (kind === 'row') this.#readRow(trimmed)
+    else if (kind === 'heading') this.#readHeading((BOLD_LINE.exec(line)?.[1] ?? line.replace(HEADING, '')).trim())
+    else if (kind === 'item') this.#readItem(line.replace(ITEM, '').trim())
+    else if (kind === 'text') this.#readText(line.length > MAX_RULED_CHARS ? trimmed : trimmed.replace(QUOTE, ''))
+    else if (this.#header === null) this.#endParagraph()
   }
 
   end(): WordBlock[] {
