@@ -95,22 +95,27 @@ function gitLines(newest: readonly Passage[], cutAt: Passage | undefined, at: nu
     ...(known.length === 0 ? [] : [sentence(known.join(', '))]),
     ...(isPushed ? [`Pushed ${when(pushed.at)}: ${quoteBegin(pushed.text, MAX_TELLING_CHARS)}`] : []),
     ...(open === '' ? [] : [sentence(open)]),
-    ...(edited.length === 0 || isKnown ? [] : [`Edited ${isBefore ? 'after that' : 'in it'}: ${fileList(edited)}.`]),
+    ...(edited.length === 0 || isKnown
+      ? []
+      : [`Edited ${isBefore ? 'after that' : 'in it'}: ${fileList(edited, false)}.`]),
   ]
 }
 
 function uncommittedText(files: readonly string[], at: string): string {
-  return files.length === 0 ? `working tree clean by git at ${at}` : `uncommitted by git at ${at}: ${fileList(files)}`
+  return files.length === 0
+    ? `working tree clean by git at ${at}`
+    : `uncommitted by git at ${at}: ${fileList(files, true)}`
 }
 
 const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`
 
-function fileList(files: readonly string[]): string {
+/** Of many edits only the newest are known: `isAll` is false, and the others are not counted. */
+function fileList(files: readonly string[], isAll: boolean): string {
   const shown = files
     .slice(0, MAX_FILES)
     .map((file) => code(endOfPath(file)))
     .join(', ')
-  return files.length <= MAX_FILES ? shown : `${shown} and ${files.length - MAX_FILES} more`
+  return files.length <= MAX_FILES ? shown : `${shown} and ${isAll ? `${files.length - MAX_FILES} ` : ''}more`
 }
 
 const MAX_PATH_CHARS = 60
@@ -143,7 +148,7 @@ function checkLines(newest: readonly Passage[], at: number, now: Moment): string
     // What passed before the last edit says little beside a newer run.
     if (isOld && outcome !== 'failed' && hasNewRun) return []
     const since = isOld
-      ? ` (edited since: ${edits.length > MAX_SINCE ? `${edits.length} files` : fileList(edits)})`
+      ? ` (edited since: ${edits.length > MAX_SINCE ? `${edits.length} files` : fileList(edits, false)})`
       : ''
     return [`${code(commandAlone(subject ?? ''))}${result} at ${momentAfter(ran, at, now)}${since}${telling}`]
   })

@@ -202,7 +202,10 @@ class SessionReader {
   /** A turn that was cut off has no closing message, but the words before it. */
   *#cutTurn(): Generator<MemoryEvent> {
     const words = this.#words.take(false)
-    if (words.length > 0) yield* this.#event('Stop', {}, transcriptId('cut', this.#lastLine), words)
+    if (words.length === 0) return
+    for (const event of this.#event('Stop', {}, transcriptId('cut', this.#lastLine), words)) {
+      yield event.kind === 'turn_end' ? { ...event, lastMessage: null } : event
+    }
   }
 
   #recordCalls(entry: AssistantEntry, agent: Agent | null): void {
