@@ -17,6 +17,8 @@ export interface Choice {
   /** Null for a note that was written by hand. */
   turn: PastTurn | null
   at: number
+  /** A short prompt that answers a question, not an answer in the client's own field. */
+  isReply: boolean
   line: string
   /** The words in the line, without its date. */
   words: string
@@ -52,6 +54,7 @@ function answerChoice(turn: PastTurn, { subject, text, at }: Passage, now: Momen
   return {
     turn,
     at,
+    isReply: false,
     line: `- ${moment(at, now)} user ${isApproval ? `approved ${quoteBegin(subject, MAX_QUESTION_CHARS)}` : choice}`,
     words: `${subject ?? ''} ${text}`,
     about: termsOf(`${subject ?? ''} ${other}`),
@@ -67,6 +70,7 @@ function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment):
     {
       turn,
       at,
+      isReply: true,
       line: `- ${moment(at, now)} prompt: ${quoteBegin(request, MAX_ANSWER_CHARS)}; asked ${when}: ${asked.line}`,
       words: `${request}\n${asked.words}`,
       about: termsOf(asked.words),
@@ -148,6 +152,7 @@ export function writtenNotes(observations: readonly Observation[], now: Moment):
     return {
       turn: null,
       at: note.createdAt,
+      isReply: false,
       line: `- ${moment(note.createdAt, now)} #${note.id} ${speakerName(note)}: ${quotation}`,
       words: said.join('\n'),
       about: new Set<string>(),

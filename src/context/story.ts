@@ -185,8 +185,8 @@ export function chooseStory(turns: readonly PastTurn[], choices: readonly Choice
   const ages = turnAges(turns)
   const ageOf = (turn: PastTurn) => ages.get(turn) ?? 1
   const openings = openingsOf(turns, ageOf, options)
-  const decisions = choices.map(({ line, at, turn, words }): DecisionLine => {
-    const prior = STORY.choice * (turn === null ? 1 : ageOf(turn))
+  const decisions = choices.map(({ line, at, turn, words, isReply }): DecisionLine => {
+    const prior = (isReply ? STORY.request : STORY.choice) * (turn === null ? 1 : ageOf(turn))
     return { turn: null, line, at, prior, terms: termsOf(words), chars: line.length + 1 }
   })
   const teller = new Teller(openings, decisions, options)
