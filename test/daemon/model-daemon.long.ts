@@ -154,7 +154,7 @@ describe('model.daemon', () => {
     })
     await place.hook({ ...sent, hook_event_name: 'UserPromptSubmit', prompt: 'how are amounts rounded?' })
     await place.hook(used('WebFetch', { url: 'https://docs.example/', prompt: 'x' }, { result: `Cents. ${order}.` }))
-    await place.hook(used('Bash', { command: 'ls src' }, { stdout: 'total.ts', stderr: '' }))
+    await place.hook(used('Bash', { command: 'node round.js 2.5' }, { stdout: 'rounded: 3', stderr: '' }))
     await place.hook({ ...sent, hook_event_name: 'Stop', last_assistant_message: 'Half up.' })
     await idle()
     const { answer } = await place.ask((client) => client.call('search', { query: order, mode: 'strict' }))
