@@ -4,6 +4,7 @@
  */
 import type { Passage } from '../domain/passage.ts'
 import { nameSpan } from '../domain/quotation.ts'
+import { trimEndMatching } from '../lib/trim.ts'
 import { editedSince, NO_OUTPUT, readGitState } from '../reading/git.ts'
 import { readTotals } from '../reading/output.ts'
 import { checkName, commandAlone } from '../reading/shell.ts'
@@ -156,7 +157,7 @@ function checkLines(newest: readonly Passage[], at: number, now: Moment): string
 
 /** The program's own totals; of a run that failed without any its first line. */
 function tellingLine(text: string, outcome: Passage['outcome']): string {
-  const lines = text.split('\n').map((line) => line.replace(/^[=\s-]+|[=\s-]+$/g, ''))
+  const lines = text.split('\n').map((line) => trimEndMatching(line.replace(/^[=\s-]+/, ''), /[=\s-]/))
   const line = readTotals(lines).lines.at(-1) ?? (outcome === 'failed' ? (lines[0] ?? '') : '')
   return line === NO_OUTPUT || line.length < MIN_TELLING_CHARS ? '' : `: ${quoteBegin(line, MAX_TELLING_CHARS)}`
 }

@@ -245,7 +245,9 @@ describe('how it got here', () => {
       ...{ facts: ['total() returned 1000.0000000000001'], createdAt: at(16, 9, 1) },
     })
     const text = start({ passages: WORK, observations: [note] })
-    expect(text).toContain('#9 “Floats lose cents · Stripe wants integers. · total() returned 1000.0000000000001”')
+    expect(text).toContain(
+      '#9 agent: “Floats lose cents · Stripe wants integers. · total() returned 1000.0000000000001”',
+    )
     expect(text).not.toContain('summed as floats')
   })
 
@@ -255,7 +257,7 @@ describe('how it got here', () => {
       narrative: 'Totals are summed as floats.',
       createdAt: at(16, 9, 1),
     })
-    expect(start({ observations: [note] })).toContain('#9 “Change number 9 · Totals are summed as floats.”')
+    expect(start({ observations: [note] })).toContain('#9 agent: “Change number 9 · Totals are summed as floats.”')
   })
 })
 

@@ -168,11 +168,19 @@ const TICK_MS = 1_000
 const SLEEP_AFTER_MS = 60_000
 /** Sessions woken by one tick; the rest wait for the next, so that a long list never delays new events. */
 const WAKE_AT_ONCE = 200
+/**
+ * Spooled events that are stored before the daemon listens, so that older events are counted first: two seconds of work. Hooks
+ * find no listener until then, so that those of a longer backlog come right after.
+ */
+export const SPOOLED_BEFORE_LISTEN = 2_048
 
 /** Events that hooks wrote to files because no daemon acknowledged them in time. */
 export interface Spool {
-  /** Accepts each event in order; a file is removed once its event is durable. Returns how many there were. */
-  deliver(accept: (event: MemoryEvent) => Promise<unknown>): Promise<number>
+  /**
+   * Accepts each event in order; a file is removed once its event is durable. At most `most`, the oldest first. Returns how many
+   * there were.
+   */
+  deliver(accept: (event: MemoryEvent) => Promise<unknown>, most?: number): Promise<number>
 }
 
 /** The key under which a project's memory is stored: projects can be merged, and repositories move. */
@@ -321,7 +329,7 @@ export class Supervisor {
     await this.#endQuarantines()
     let spooled = 0
     await this.#step('reading the spool', async () => {
-      spooled = await this.#deliverSpooled()
+      spooled = await this.#deliverSpooled(SPOOLED_BEFORE_LISTEN)
     })
     const effects = await this.#store.unfinishedEffects()
     for (const { session, effect } of effects) {
@@ -615,13 +623,13 @@ export class Supervisor {
     await Promise.all(alone.map((session) => this.#tell(session, { type: 'DEADLINE' }).catch(() => undefined)))
   }
 
-  async #deliverSpooled(): Promise<number> {
+  async #deliverSpooled(most?: number): Promise<number> {
     this.#options.answersAgain()
     return await this.#options.spool.deliver((event) => {
       faultPoint('spool.read')
       this.#lastActivity = this.#now()
       return this.#take(event)
-    })
+    }, most)
   }
 
   /** The one entry of events, whichever door they came through. Of a skipped event nothing is stored or logged. */
