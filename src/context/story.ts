@@ -11,13 +11,13 @@
  *
  * docs/context.md says how the constants were chosen.
  */
-import { CHARS_PER_TOKEN, type Observation } from '../domain/observation.ts'
+import { CHARS_PER_TOKEN } from '../domain/observation.ts'
 import { speakerName } from '../domain/quotation.ts'
 import { commitsOf } from '../reading/git.ts'
 import { isSpecific, TermWeights, termsOf } from '../reading/terms.ts'
 import { readWords, type WordBlock } from '../reading/words.ts'
 import { type Choice, isQuestion } from './choices.ts'
-import { type PastTurn, requestBegin } from './turns.ts'
+import { type Note, type PastTurn, requestBegin } from './turns.ts'
 
 export const STORY = {
   /** Names and numbers compared with other words. */
@@ -123,10 +123,12 @@ const toSaid =
 const leadPrior = (i: number): number => (i < LEAD_STATEMENTS ? STORY.lead : 1)
 
 /** A model has weighed what it says: each of its statements is a whole. */
-function noteStatements(observation: Observation): Said[] {
-  const { id, title, narrative, facts } = observation
+function noteStatements(observation: Note): Said[] {
+  const { id, title, narrative, facts, amendedBy } = observation
   // Another machine of the same user is no other member.
-  const note = `#${id} ${speakerName({ ...observation, author: null })}:`
+  const speaker = speakerName({ ...observation, author: null })
+  const amended = amendedBy.length === 0 ? '' : `, amended by ${amendedBy.map((other) => `#${other}`).join(', ')}`
+  const note = `#${id} ${speaker}${amended}:`
   const texts = [title ?? '', ...readWords(narrative ?? '').map(({ text }) => text), ...facts]
   return texts
     .map((text, i) => ({ kind: 'report' as const, note, text: onOneLine(text), isItem: true, prior: leadPrior(i) }))

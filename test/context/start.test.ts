@@ -251,6 +251,13 @@ describe('how it got here', () => {
     expect(text).not.toContain('summed as floats')
   })
 
+  test('story.amended: a note says which later one replaces a statement of it', () => {
+    const note = observation(9, { model: 'some-model', promptNumber: 1, title: 'Floats lose cents', narrative: null })
+    expect(start({ observations: [note], amends: [{ from: 12, to: 9 }] })).toContain(
+      '#9 agent, amended by #12: “Floats lose cents”',
+    )
+  })
+
   test('story.withoutWords: notes of the offline observer count where the words are no longer kept', () => {
     const note = observation(9, {
       model: 'offline',
