@@ -31,18 +31,20 @@ export function exchangeLines(turns: readonly PastTurn[], now: Moment): string[]
   return [...question, ...requestLine(last, now), ...reportOf(last, now), ...doneLine(last, now)]
 }
 
-function requestLine({ request, at }: PastTurn, now: Moment): string[] {
-  return request === null ? [] : [`Prompt, ${moment(at, now)}: ${quoteEnds(request, MAX_REQUEST_CHARS)}`]
+function requestLine({ request, at, isImported }: PastTurn, now: Moment): string[] {
+  const speaker = isImported ? 'Imported, as a prompt' : 'Prompt'
+  return request === null ? [] : [`${speaker}, ${moment(at, now)}: ${quoteEnds(request, MAX_REQUEST_CHARS)}`]
 }
 
-function reportOf({ closing }: PastTurn, now: Moment): string[] {
+function reportOf({ closing, isImported }: PastTurn, now: Moment): string[] {
   if (closing === null) return []
+  const speaker = isImported ? 'Imported, as words of the agent' : 'Agent'
   const lines = reportLines(closing.text)
   const [only] = lines
   if (lines.length === 1 && only !== undefined) {
-    return [`Agent, ${moment(closing.at, now)}: ${quoteBegin(only, REPORT_CHARS)}`]
+    return [`${speaker}, ${moment(closing.at, now)}: ${quoteBegin(only, REPORT_CHARS)}`]
   }
-  return [`Agent, ${moment(closing.at, now)}:`, ...lines.map(block)]
+  return [`${speaker}, ${moment(closing.at, now)}:`, ...lines.map(block)]
 }
 
 const MAX_STEPS = 6

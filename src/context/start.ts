@@ -50,7 +50,11 @@ export function renderStart(given: ContextMaterial, options: ContextOptions): St
   const material = ownMaterial(given, me)
   const turns = turnsOf(material)
   const worked = turnsOfLastWork(turns, material)
-  const state = sessionState(worked, now)
+  // What a file says was done is no state of this machine.
+  const state = sessionState(
+    worked.filter(({ isImported }) => !isImported),
+    now,
+  )
   const exchange = exchangeLines(worked, now)
   const chars = options.tokens * CHARS_PER_TOKEN
   const page = new Page(chars, options.parts)
@@ -120,10 +124,10 @@ function storyOptions(page: Page, now: number): Omit<StoryOptions, 'chars'> {
  * `since`: time of the line before, whose day needs no mention.
  */
 function headOf(turn: PastTurn, more: readonly Statement[], above: string, now: number, since = 0): string {
-  const { at, request } = turn
+  const { at, request, isImported } = turn
   const quoted = request === null ? '' : quoteBegin(request, REQUEST_CHARS)
   const begin = quoted !== '' && above.includes(quoted) ? '(request above)' : quoted
-  return `- ${[momentAfter(at, since, now), begin, ...more.map(({ text }) => quote(text))].filter((part) => part !== '').join(' ')}`
+  return `- ${[momentAfter(at, since, now), isImported ? 'imported' : '', begin, ...more.map(({ text }) => quote(text))].filter((part) => part !== '').join(' ')}`
 }
 
 function storyLines(
@@ -180,7 +184,7 @@ function spokenText(statements: readonly Statement[]): string {
   return quotations.join(' ')
 }
 
-const quotation = (note: number | null, text: string): string => `${note === null ? '' : `#${note} `}“${text}”`
+const quotation = (note: string | null, text: string): string => `${note === null ? '' : `${note} `}“${text}”`
 
 /** The text while it is put together. */
 class Page {

@@ -12,6 +12,7 @@
  * docs/context.md says how the constants were chosen.
  */
 import { CHARS_PER_TOKEN, type Observation } from '../domain/observation.ts'
+import { AGENT_SPEAKER, speakerName } from '../domain/quotation.ts'
 import { commitsOf } from '../reading/git.ts'
 import { isSpecific, TermWeights, termsOf } from '../reading/terms.ts'
 import { readWords, type WordBlock } from '../reading/words.ts'
@@ -57,8 +58,8 @@ interface Candidate {
 export interface Statement extends Candidate {
   turn: PastTurn
   kind: StatementKind
-  /** Id of the note that says it; null for what user and agent said. */
-  note: number | null
+  /** The note that says it, with its speaker if that is not the agent; null for what user and agent said. */
+  note: string | null
   text: string
   /** It is an item of a list or a row of a table. */
   isItem: boolean
@@ -117,10 +118,13 @@ const toSaid =
 const leadPrior = (i: number): number => (i < LEAD_STATEMENTS ? STORY.lead : 1)
 
 /** A model has weighed what it says: each of its statements is a whole. */
-function noteStatements({ id, title, narrative, facts }: Observation): Said[] {
+function noteStatements(observation: Observation): Said[] {
+  const { id, title, narrative, facts } = observation
+  const speaker = speakerName({ ...observation, author: null })
+  const note = speaker === AGENT_SPEAKER ? `#${id}` : `#${id} ${speaker}:`
   const texts = [title ?? '', ...readWords(narrative ?? '').map(({ text }) => text), ...facts]
   return texts
-    .map((text, i) => ({ kind: 'report' as const, note: id, text: onOneLine(text), isItem: true, prior: leadPrior(i) }))
+    .map((text, i) => ({ kind: 'report' as const, note, text: onOneLine(text), isItem: true, prior: leadPrior(i) }))
     .filter(({ text }) => text !== '')
 }
 
