@@ -6,6 +6,7 @@
  * `string-width` 8 was measured instead of `displayWidth`: 37 of 39 samples had the same width, and its four modules
  * made every start of the program about 50 ms slower.
  */
+import { withoutTags } from '../domain/plain-text.ts'
 
 /** C0, DEL and C1 controls, line separators, and what nobody sees; joiners and selectors of scripts and emoji stay. */
 const UNSAFE = /[\p{Cc}\u2028\u2029]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu
@@ -149,6 +150,12 @@ export function paragraphLines(text: string, width: number): string[] {
     .filter((line) => line.trim() !== '')
     .flatMap((line) => wrapText(line, width))
 }
+
+/** The same as a quotation: no line of it can pass for one of ours. */
+export function quotedLines(text: string, width: number): string[] {
+  return paragraphLines(withoutTags(text), Math.max(width - QUOTE_MARK.length, 1)).map((line) => QUOTE_MARK + line)
+}
+const QUOTE_MARK = '> '
 
 export function padEnd(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - displayWidth(text)))

@@ -22,18 +22,22 @@ const MAX_INPUT_CHARS = 2_000
 /** The text on one line, without control characters, terminal codes and list marks. */
 export function plainText(text: string): string {
   const visible = toWellFormed(text.slice(0, MAX_INPUT_CHARS)).replace(ANSI, '').replace(INVISIBLE, '')
-  return withoutRemains(joinItems(withoutMarkup(visible)).replace(BLANKS, ' '))
-    .replace(TAG_NAMES, (name) => name.replace(/\p{Pd}(?=\w+$)/u, ' '))
-    .trim()
+  return withoutRemains(joinItems(withoutMarkup(visible)).replace(BLANKS, ' ')).trim()
 }
 
 /** Markup inside of markup, and parts of it on several lines, become markup when the rest is gone: nothing of it closes a tag or is a link. */
 function withoutRemains(line: string): string {
-  return line
-    .replace(TAG, '‹$1$2›')
-    .replace(CLOSING_TAG, '‹')
+  return withoutTags(line)
     .replace(/\]\((?!\))/g, '] (')
     .replace(/!\[/g, '! [')
+}
+
+/** Tags become other brackets, everything else stays. */
+export function withoutTags(text: string): string {
+  return text
+    .replace(TAG, '‹$1$2›')
+    .replace(CLOSING_TAG, '‹')
+    .replace(TAG_NAMES, (name) => name.replace(/\p{Pd}(?=\w+$)/u, ' '))
 }
 
 /** Line by line: one pattern for line ends and list marks together would take cubic time on white space. */

@@ -1,9 +1,11 @@
 /** Prints one observation in full (`claude-mem show`). */
 
-import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
+import { TYPE_ICONS } from '../../context/lines.ts'
 import { byline, receivedFromText } from '../../domain/authorship.ts'
 import { formatDateTime } from '../../domain/dates.ts'
 import { isHandWritten, observationNotFound } from '../../domain/observation.ts'
+import { plainText } from '../../domain/plain-text.ts'
+import { quotation, quoted, speakerName } from '../../domain/quotation.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
 import type { LinkedObservation } from '../../store/search-port.ts'
 import type { Cli } from '../cli.ts'
@@ -11,42 +13,42 @@ import { EXIT_FAILED } from '../command.ts'
 import { formatAgo } from '../format.ts'
 import type { Display } from '../style.ts'
 import { type Field, fieldLines } from '../table.ts'
-import { paragraphLines, paragraphWidth, terminalSafe } from '../text.ts'
+import { paragraphWidth, quotedLines, terminalSafe } from '../text.ts'
 
 const SHOWN_SOURCES = 3
 
 export function observationLines(observation: LinkedObservation, display: Display): string[] {
   const { style } = display
   const { id, type, title, subtitle, narrative, facts } = observation
-  const heading = terminalSafe(title ?? '').trim() || terminalSafe(observationTitle(observation))
+  const heading = [title, subtitle, narrative].find((text) => plainText(text ?? '') !== '')
+  const said = heading == null ? '(untitled)' : terminalSafe(quoted(speakerName(observation), heading))
   return [
-    `${style.cyan(`#${id}`)}  ${TYPE_ICONS[type]} ${type}  ${style.bold(heading)}`,
-    ...paragraph(subtitle ?? '', '  ', display).map(style.dim),
-    ...paragraph(narrative ?? '', '  ', display),
-    ...facts.flatMap((fact) => listItem(fact, display)),
+    `${style.cyan(`#${id}`)}  ${TYPE_ICONS[type]} ${type}  ${style.bold(said)}`,
+    ...paragraph(subtitle ?? '', display).map(style.dim),
+    ...paragraph(narrative ?? '', display),
+    ...facts.flatMap((fact) => paragraph(`- ${fact}`, display)),
     '',
     ...fieldLines([...subjectFields(observation), ...sourceFields(observation, display)], display),
   ]
 }
 
-function paragraph(text: string, indent: string, { columns }: Display): string[] {
-  const width = paragraphWidth(columns, indent.length)
-  return paragraphLines(text.replace(/^[ \t]+/gm, ''), width).map((line) => indent + line)
+function paragraph(text: string, { columns }: Display): string[] {
+  return quotedLines(text.replace(/^[ \t]+/gm, ''), paragraphWidth(columns, INDENT.length)).map((line) => INDENT + line)
 }
-
-function listItem(text: string, display: Display): string[] {
-  return paragraph(text, '    ', display).map((line, i) => (i === 0 ? `  - ${line.slice(4)}` : line))
-}
+const INDENT = '  '
 
 function subjectFields({ concepts, filesRead, filesModified, functionsChanged }: LinkedObservation): Field[] {
   const list = (items: readonly string[]) => items.map(terminalSafe).join(', ') || null
   return [
-    ['concepts', list(concepts)],
+    ['concepts', concepts.map(conceptText).join(', ') || null],
     ['read', list(filesRead)],
     ['changed', list(filesModified)],
     ['functions', list(functionsChanged.map(({ name, file, action }) => `${name} in ${file} (${action})`))],
   ]
 }
+
+/** A note may have any text as one. */
+const conceptText = (concept: string): string => (/^[\w-]+$/.test(concept) ? concept : terminalSafe(quotation(concept)))
 
 function sourceFields(observation: LinkedObservation, display: Display): Field[] {
   const { project, projectName, createdAt, session, promptNumber, discoveryTokens, discoveryEstimated } = observation
