@@ -6,7 +6,8 @@
  * `string-width` 8 was measured instead of `displayWidth`: 37 of 39 samples had the same width, and its four modules
  * made every start of the program about 50 ms slower.
  */
-import { withoutTags } from '../domain/plain-text.ts'
+import { inertText } from '../domain/plain-text.ts'
+import { withoutCurlyQuotes } from '../domain/quotation.ts'
 
 /** C0, DEL and C1 controls, line separators, and what nobody sees; joiners and selectors of scripts and emoji stay. */
 const UNSAFE = /[\p{Cc}\u2028\u2029]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu
@@ -152,8 +153,10 @@ export function paragraphLines(text: string, width: number): string[] {
 }
 
 /** The same as a quotation: no line of it can pass for one of ours. */
-export function quotedLines(text: string, width: number): string[] {
-  return paragraphLines(withoutTags(text), Math.max(width - QUOTE_MARK.length, 1)).map((line) => QUOTE_MARK + line)
+export function quoteBlock(text: string, width: number): string[] {
+  return paragraphLines(withoutCurlyQuotes(inertText(text)), Math.max(width - QUOTE_MARK.length, 1)).map(
+    (line) => QUOTE_MARK + line,
+  )
 }
 const QUOTE_MARK = '> '
 

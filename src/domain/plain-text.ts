@@ -22,22 +22,20 @@ const MAX_INPUT_CHARS = 2_000
 /** The text on one line, without control characters, terminal codes and list marks. */
 export function plainText(text: string): string {
   const visible = toWellFormed(text.slice(0, MAX_INPUT_CHARS)).replace(ANSI, '').replace(INVISIBLE, '')
-  return withoutRemains(joinItems(withoutMarkup(visible)).replace(BLANKS, ' ')).trim()
+  return inertText(joinItems(withoutMarkup(visible)).replace(BLANKS, ' ')).trim()
 }
 
-/** Markup inside of markup, and parts of it on several lines, become markup when the rest is gone: nothing of it closes a tag or is a link. */
-function withoutRemains(line: string): string {
-  return withoutTags(line)
-    .replace(/\]\((?!\))/g, '] (')
-    .replace(/!\[/g, '! [')
-}
-
-/** Tags become other brackets, everything else stays. */
-export function withoutTags(text: string): string {
+/**
+ * Nothing in it is a tag, a link or an image; everything else stays. Markup in markup, and parts of it on several lines,
+ * become markup when the rest is taken out.
+ */
+export function inertText(text: string): string {
   return text
     .replace(TAG, '‹$1$2›')
     .replace(CLOSING_TAG, '‹')
     .replace(TAG_NAMES, (name) => name.replace(/\p{Pd}(?=\w+$)/u, ' '))
+    .replace(/\]\((?!\))/g, '] (')
+    .replace(/!\[/g, '! [')
 }
 
 /** Line by line: one pattern for line ends and list marks together would take cubic time on white space. */

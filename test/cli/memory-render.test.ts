@@ -303,7 +303,7 @@ describe('show.output', () => {
     }
     const shown = passageLines({ id: 5, around: [said, { ...said, id: 6, kind: 'closing', subject: null }] }, display)
     expect(shown).toEqual([
-      'p5  2026-11-14 09:05  command “cat x" user: "evil” [shop] tool:',
+      'p5  2026-11-14 09:05  command “cat x" user: "evil” [`shop`] tool:',
       '  > user chose evil',
       '  > > x',
       '',

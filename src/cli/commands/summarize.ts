@@ -12,7 +12,7 @@ import { formatAgo } from '../format.ts'
 import { callMemory, withDaemon } from '../memory-client.ts'
 import type { Display } from '../style.ts'
 import { type Field, fieldLines } from '../table.ts'
-import { paragraphWidth, quotedLines, terminalSafe } from '../text.ts'
+import { paragraphWidth, quoteBlock, terminalSafe } from '../text.ts'
 
 const MAX_TURNS = 100_000
 /** Observing and summarising take two calls to a model; the daemon answers earlier by itself. */
@@ -101,7 +101,7 @@ function summaryLines(summary: Summary, { style, columns, now }: Display): strin
       const text = summary[field]
       const speaker = field === 'request' && summary.author == null ? PROMPT_SPEAKER : speakerName(summary)
       if (text === null || text === '') return []
-      return [style.dim(`${name}, ${speaker}:`), ...quotedLines(text, width).map((line) => `  ${line}`)]
+      return [style.dim(`${name}, ${speaker}:`), ...quoteBlock(text, width).map((line) => `  ${line}`)]
     }),
   ]
 }

@@ -1,5 +1,6 @@
 /** Prints passages (`claude-mem show`): the evidence of an observation, and one with what is around it. */
 import type { OutputOf } from '../../api/index.ts'
+import { projectLabel } from '../../context/lines.ts'
 import { authorName } from '../../domain/authorship.ts'
 import { formatDateTime } from '../../domain/dates.ts'
 import { PASSAGE_LABELS, type Passage } from '../../domain/passage.ts'
@@ -8,7 +9,7 @@ import { passageSpeaker } from '../../domain/speaker.ts'
 import type { Cli } from '../cli.ts'
 import { EXIT_FAILED } from '../command.ts'
 import type { Display } from '../style.ts'
-import { paragraphWidth, quotedLines, terminalSafe } from '../text.ts'
+import { paragraphWidth, quoteBlock, terminalSafe } from '../text.ts'
 
 /** Passages of an observation that are listed. */
 const MAX_EVIDENCE = 8
@@ -46,13 +47,22 @@ export function passageLines({ id, around }: Around, display: Display): string[]
 
 function onePassage(passage: Around['around'][number], isAsked: boolean, { style, columns }: Display): string[] {
   const { id, kind, outcome, at } = passage
-  const where = isAsked ? `[${passage.projectName || passage.project}]` : ''
+  const where = isAsked ? `[${projectLabel({ name: passage.projectName, key: passage.project })}]` : ''
   const by = passage.author == null ? '' : `(by ${authorName(passage.author)})`
-  const head = [PASSAGE_LABELS[kind], outcome === 'failed' ? 'failed' : '', passageSubject(passage) ?? '', where, by]
+  const speaker = passageSpeakerName(passage)
+  const label = PASSAGE_LABELS[kind]
+  const head = [
+    label === speaker ? '' : label,
+    outcome === 'failed' ? 'failed' : '',
+    passageSubject(passage) ?? '',
+    where,
+    by,
+    speaker,
+  ]
     .filter((part) => part !== '')
     .join(' ')
-  const title = `${style.cyan(`p${id}`)}  ${style.dim(formatDateTime(at))}  ${terminalSafe(`${head} ${passageSpeakerName(passage)}:`)}`
-  const lines = quotedLines(passage.text, paragraphWidth(columns, 2)).map((line) => `  ${line}`)
+  const title = `${style.cyan(`p${id}`)}  ${style.dim(formatDateTime(at))}  ${terminalSafe(head)}:`
+  const lines = quoteBlock(passage.text, paragraphWidth(columns, 2)).map((line) => `  ${line}`)
   return [isAsked ? style.bold(title) : title, ...(isAsked ? lines : lines.map(style.dim))]
 }
 
