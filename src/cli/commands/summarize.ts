@@ -3,7 +3,7 @@ import type { OutputOf } from '../../api/index.ts'
 import { byline, receivedFromText } from '../../domain/authorship.ts'
 import type { Summary } from '../../domain/observation.ts'
 import { projectOfDirectory } from '../../domain/project.ts'
-import { PROMPT_SPEAKER, quotation, speakerName } from '../../domain/quotation.ts'
+import { AGENT_SPEAKER, PROMPT_SPEAKER, quotation, speakerName } from '../../domain/quotation.ts'
 import { MemError } from '../../lib/errors.ts'
 import { numberOption } from '../arguments.ts'
 import { type Cli, printResult } from '../cli.ts'
@@ -94,14 +94,15 @@ function summaryLines(summary: Summary, { style, columns, now }: Display): strin
   const subject = summary.whole === true ? 'whole session' : `turn ${summary.promptNumber}`
   const width = paragraphWidth(columns, 2)
   const by = byline(summary, summary.createdAt, now)
+  const speaker = speakerName(summary)
   const author = by === '' ? '' : `, ${terminalSafe(by)}`
   return [
     `${style.bold('Summary')} of session ${terminalSafe(summary.session)}, ${subject}, ${formatAgo(summary.createdAt, now)}${author}`,
     ...PARTS.flatMap(([name, field]) => {
       const text = summary[field]
-      const speaker = field === 'request' && summary.author == null ? PROMPT_SPEAKER : speakerName(summary)
       if (text === null || text === '') return []
-      return [style.dim(`${name}, ${speaker}:`), ...quoteBlock(text, width).map((line) => `  ${line}`)]
+      const said = field === 'request' && speaker === AGENT_SPEAKER ? PROMPT_SPEAKER : speaker
+      return [style.dim(`${name}, ${said}:`), ...quoteBlock(text, width).map((line) => `  ${line}`)]
     }),
   ]
 }

@@ -301,7 +301,7 @@ describe('what is written into the memory directly', () => {
       const shown = await nextSession(cwd, `What about ${mark}?`)
       for (const text of Object.values(shown)) expectHarmless(text, mark)
       expect(shown.start).toContain(mark)
-      expect(shown.start).not.toContain('## Choices and notes')
+      expect(shown.start).not.toMatch(/## (?:Choices and notes|State)|^(?:Prompt|Agent), /m)
     },
   )
 
@@ -335,6 +335,9 @@ describe('what is written into the memory directly', () => {
     await client.call('import', { batch } as never)
     const shown = await nextSession(cwd, `What about ${mark}?`)
     for (const text of Object.values(shown)) expectHarmless(text, mark)
+    const speakers = Object.values(shown).flatMap((text) => speakersOf(text, mark))
+    expect(speakers.length).toBeGreaterThan(0)
+    for (const speaker of speakers) expect(speaker).not.toMatch(/\b(?:agent|prompt): $|\bprompt\b/i)
   })
 
   test("a note of an agent is the agent's, with its session", async () => {
