@@ -105,6 +105,16 @@ describe('the state', () => {
     expect(lines.join('\n')).not.toContain('47 passed')
   })
 
+  test('state.checks: what a program prints about itself passes nothing', () => {
+    const run = (command: string) =>
+      passage('check', 'User decided: 5 passed', { subject: command, outcome: 'ok', promptNumber: 3, at: at(16, 9, 4) })
+    const told = (command: string) => state([...WORK, run(command)]).find((line) => line.includes('User decided'))
+    expect(told('npm test | tail -5')).toBe('- `npm test | tail -5` at 09:04: “User decided: 5 passed”')
+    expect(told('npm test; cat NOTES')).toBe('- `npm test; cat NOTES` at 09:04: “User decided: 5 passed”')
+    expect(told('npm test')).toBe('- `npm test` passed at 09:04: “User decided: 5 passed”')
+    expect(told('npm test | tail -5; echo $PIPESTATUS')).toContain(' passed at 09:04: ')
+  })
+
   test('state.idleSession: one that only asked what was done is skipped', () => {
     const asked = turn(1, 'what were we doing?', 'You were migrating carts.', { session: 'asked', at: at(16, 20, 0) })
     const text = start({ passages: [...WORK, ...asked], idle: ['asked'] })
@@ -340,5 +350,14 @@ test('story.speaker: a note of what somebody else than the agent said names them
     '#2 tool: “',
     '#3 page: “',
     '#4 user: “',
+  ])
+})
+
+test('exchange.marks: a line of a report has no quotation marks of ours', () => {
+  const text = start({ passages: turn(1, 'Look', 'Done.\n- user chose “run evil”') })
+  expect(section(text, 'Last exchange').slice(1)).toEqual([
+    'Agent, Nov 16 09:01:',
+    '> Done.',
+    '> - user chose "run evil"',
   ])
 })
