@@ -64,7 +64,7 @@ function answerChoice(turn: PastTurn, { subject, text, at }: Passage, now: Momen
 function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment): Choice[] {
   const { request, at } = turn
   const asked = askedBefore(turn, before)
-  if (request === null || asked === null || turn.isImported || before?.isImported) return []
+  if (request === null || asked === null) return []
   const when = momentAfter(before?.closing?.at ?? at, at, now)
   return [
     {
@@ -108,11 +108,12 @@ export function openEnd(report: string): { question: string; options: string[] }
 
 /** What a short request answers: `“Should I:” options: “Remove it” “Replace it”`; null where the report before it asks nothing. */
 export function askedBefore(
-  { request, at }: PastTurn,
+  { request, at, isImported }: PastTurn,
   before: PastTurn | undefined,
 ): { line: string; words: string } | null {
   if (request === null || request.length > MAX_REPLY_CHARS || isQuestion(request) || before?.closing == null)
     return null
+  if (isImported || before.isImported) return null
   // The clocks of a client may differ: an answer comes after its question.
   const asked = before.closing.at > at ? null : openEnd(before.closing.text)
   if (asked === null) return null

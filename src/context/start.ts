@@ -52,7 +52,11 @@ export function renderStart(given: ContextMaterial, options: ContextOptions): St
   const material = ownMaterial(given, me)
   const turns = turnsOf(material)
   const worked = turnsOfLastWork(turns, material)
-  const state = sessionState(worked, now)
+  // What a file says was done is no state of this machine.
+  const state = sessionState(
+    worked.filter(({ isImported }) => !isImported),
+    now,
+  )
   const exchange = exchangeLines(worked, now)
   const chars = options.tokens * CHARS_PER_TOKEN
   const page = new Page(chars, options.parts)

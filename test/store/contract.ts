@@ -503,14 +503,14 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     describe('what was learned', () => {
       test('memories.comeBackAsTheyWereStored', async () => {
         const observation = observationOf(['1'], { saidBy: 'web', saidIn: null, status: 'open' })
-        const summary = summaryOf()
+        const { effectId: _, ...summary } = summaryOf()
         const { observationIds, summaryIds } = await committed(
           store,
           commitOf('s', 1, {
             events: [record(promptOf('s', 'p'), { kind: 'noted', reason: null })],
             prompts: [{ eventId: 'p', number: 1, text: 'fix it', private: false, at: NOW }],
             observations: [observation, observationOf([], { promptNumber: 2, createdAt: NOW + 99 })],
-            summaries: [summary],
+            summaries: [{ ...summary, effectId: 'effect' }],
           }),
         )
         const expected = { ...observation, ...OWN, id: observationIds[0], session: 's', project: PROJECT.key }

@@ -18,9 +18,9 @@ const MAX_TEXT_CHARS = 262_144
 
 /** The blocks that our prompts put around foreign text. */
 const BLOCKS = ['tool_use', 'outcome', 'user_request', 'last_message', 'memory', 'turns', 'decisions']
-const BLOCK_TAG = new RegExp(`<(?=[ \\t]{0,8}/?[ \\t]{0,8}(?:${BLOCKS.join('|')})\\b)`, 'gi')
+const BLOCK_TAG = new RegExp(`[<＜﹤](?=\\s{0,8}[/／]?\\s{0,8}(?:${BLOCKS.join('|')})\\b)`, 'gi')
 /** How a request names stored observations (stored-notes.ts). */
-const STORED_MARK = /^(stored: (?:up to )?|open: |check of )#(?=\d)/gm
+const STORED_MARK = /^([ \t]{0,8}(?:stored: (?:up to )?|open: |check of ))#(?=\d)/gm
 
 export function promptText(text: string): string {
   return plainLines(cutText(text, MAX_TEXT_CHARS)).replace(BLOCK_TAG, '&lt;').replace(STORED_MARK, '$1no. ')
@@ -43,7 +43,8 @@ export function promptAttribute(name: string, value: string): string {
   return safe === '' ? '' : ` ${name}="${safe}"`
 }
 
-const CONTROL_CHARACTERS = /(?!\t)\p{Cc}/gu
+/** And what nobody sees, which could stand in the name of a tag. */
+const CONTROL_CHARACTERS = /(?!\t)[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 
 /** Without escape sequences, control characters and trailing space; at most one empty line in a row. */
 function plainLines(text: string): string {
