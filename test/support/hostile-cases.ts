@@ -27,9 +27,8 @@ import { parseJsonObject } from '../../src/hook/payload.ts'
 import { stripColors } from '../../src/lib/format.ts'
 import { splitTokens, splitWords } from '../../src/lib/words.ts'
 import { oneLine, paragraphs } from '../../src/mcp/text.ts'
-import { comparable, fingerprint, normalizeCheckOutput, normalizeOutput } from '../../src/observer/model/fingerprint.ts'
 import { renderBatch } from '../../src/observer/model/messages.ts'
-import { prepareNovelty } from '../../src/observer/model/novelty.ts'
+import { prepareNovelty, stableText } from '../../src/observer/model/novelty.ts'
 import {
   promptAttribute,
   promptLine,
@@ -333,10 +332,7 @@ const MODEL: Cases = {
     events(text)
       .slice(0, 6)
       .map((event) => filter.reasonFor(event)),
-  fingerprint,
-  comparable,
-  normalizeOutput,
-  normalizeCheckOutput,
+  stableText,
   parseReply,
   'parseReply, inside': (text) =>
     parseReply(

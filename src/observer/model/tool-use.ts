@@ -11,7 +11,7 @@ import { type EditHunk, readEditedFile } from '../../reading/edits.ts'
 import { asFields, type JsonFields, numberField, stringField } from '../../reading/fields.ts'
 import { readCommandLine } from '../../reading/shell.ts'
 import { isTestFile } from '../../reading/text.ts'
-import { stableText } from './fingerprint.ts'
+import { stableText } from './novelty.ts'
 import { type TextKind, withoutLongLists, withoutPassedTests } from './prompt-text.ts'
 
 export interface ToolUsePart {
