@@ -6,11 +6,11 @@
  *   tag is only mentioned in the text.
  * - Thoughts are skipped. What stands before the end of a thought without a beginning belongs to it, if more follows.
  */
-import { type Attributes, prepareReply, scanTags, type Tag } from './tags.ts'
+import { type Attributes, decodeEntities, prepareReply, scanTags, type Tag } from './tags.ts'
 
+/** A text, or an item of a list, whose attributes may be the fields of a JSON object. */
 export interface FieldEntry {
-  /** Null for loose text: what a list contains outside of item tags. */
-  attributes: Attributes | null
+  attributes: Attributes
   raw: string
 }
 
@@ -18,7 +18,6 @@ export interface ReplyElement {
   root: string
   /** Null if the fields have no root around them. */
   attributes: Attributes | null
-  /** By name; a list has an entry for each item. */
   fields: Map<string, FieldEntry[]>
   /** Text outside all fields. */
   loose: string
@@ -145,16 +144,49 @@ class ElementReader {
   }
 }
 
-/** The items of a list by their tags, and the text between them. */
+/** By their tags; what stands between them is read, too. */
 function listItems(list: string, raw: string): FieldEntry[] {
   const tags = scanTags(raw).filter(({ role, name }) => role === 'item' && (name === 'item' || list.startsWith(name)))
-  const entries: FieldEntry[] = []
+  const entries: FieldEntry[][] = []
   let at = 0
   for (const [i, { form, attributes, start, end, close }] of tags.entries()) {
     if (start < at) continue
-    entries.push({ attributes: null, raw: raw.slice(at, start) })
+    entries.push(looseItems(raw.slice(at, start)))
     at = form === 'open' ? (close?.start ?? tags[i + 1]?.start ?? raw.length) : end
-    if (form !== 'close') entries.push({ attributes, raw: raw.slice(end, at) })
+    if (form !== 'close') entries.push([{ attributes, raw: raw.slice(end, at) }])
   }
-  return [...entries, { attributes: null, raw: raw.slice(at) }]
+  return [...entries.flat(), ...looseItems(raw.slice(at))]
+}
+
+export const looseItem = (text: string): FieldEntry => ({ attributes: new Map([['text', text]]), raw: '' })
+
+export const BULLET = /^(?:[-*•+]|\d{1,3}[.)])\s+/
+
+/** A JSON array, bullets, or lines. */
+function looseItems(raw: string): FieldEntry[] {
+  const lines = decodeEntities(raw)
+    .split('\n')
+    .filter((line) => !/^\s*(?:```|~~~)[\w-]*\s*$/.test(line))
+  return jsonItems(lines.join('\n').trim()) ?? lines.map((line) => looseItem(line.trim().replace(BULLET, '')))
+}
+
+/** Double quotes, or single ones as in Python. The last string may be cut off. */
+const QUOTED = /"((?:[^"\\]|\\.)*)"?|'((?:[^'\\]|\\.)*)'?/gs
+
+/** Also of an array that is cut off or not quite JSON. Null if it is no array. */
+function jsonItems(text: string): FieldEntry[] | null {
+  if (!text.startsWith('[')) return null
+  try {
+    const values: unknown[] = JSON.parse(text.slice(0, text.lastIndexOf(']') + 1))
+    return values.map(jsonItem)
+  } catch {
+    if (!/^\[\s*["']/.test(text)) return null
+    return [...text.matchAll(QUOTED)].map(([, double, single = '']) => looseItem(double ?? single))
+  }
+}
+
+function jsonItem(value: unknown): FieldEntry {
+  if (typeof value !== 'object') return looseItem(String(value))
+  const fields = Object.entries(value ?? {}).filter((field): field is [string, string] => typeof field[1] === 'string')
+  return { attributes: new Map(fields.map(([key, text]) => [key.toLowerCase(), text])), raw: '' }
 }

@@ -12,7 +12,7 @@ import {
 import { truncateAtWord } from '../../../domain/plain-text.ts'
 import { toWellFormed } from '../../../domain/sanitize.ts'
 import { stripControlCharacters, unique } from '../../../reading/text.ts'
-import { type FieldEntry, type ReplyElement, readElements } from './elements.ts'
+import { BULLET, type FieldEntry, looseItem, type ReplyElement, readElements } from './elements.ts'
 import { decodeEntities } from './tags.ts'
 
 export interface ParsedObservation
@@ -38,7 +38,7 @@ export interface ParsedReply {
 
 /** More than any batch has. */
 const MAX_OBSERVATIONS = 50
-/** A title or a reason is one line of a list; the prompt asks for a short one. */
+/** Of a title or a reason. */
 const MAX_LINE_CHARS = 300
 /** About two pages: more would be a transcript. */
 const MAX_TEXT_CHARS = 8_000
@@ -62,7 +62,7 @@ function interpret(elements: readonly ReplyElement[]): ParsedReply {
   const joinReasons = (reasons: string[]) => textLine(unique(reasons).join('; '), MAX_LINE_CHARS) || null
   return {
     observations: read('observation', readObservation).slice(0, MAX_OBSERVATIONS),
-    summary: mergeSummaries(read('summary', readSummary)),
+    summary: readSummary(elements),
     skip: joinReasons(read('skip', readReason)),
     skipSummary: joinReasons(read('skip_summary', readReason)),
     resolved: parseNumbers(elements.flatMap((element) => texts(element, 'resolved')).join(' ')),
@@ -102,30 +102,28 @@ function readObservation(element: ReplyElement): ParsedObservation | null {
 function readAmendment(text: string): { ids: number[]; facts: FieldEntry[] } {
   const [, number = '', statement = ''] = /^\D{0,20}?(\d{1,9})(?!\d)[\s:,.–-]{0,8}(.*)$/s.exec(text) ?? []
   if (!/\p{L}/u.test(statement)) return { ids: parseNumbers(text), facts: [] }
-  return { ids: parseNumbers(number), facts: [{ attributes: new Map(), raw: `Amends #${number}: ${statement}` }] }
+  return { ids: parseNumbers(number), facts: [looseItem(`Amends #${number}: ${statement}`)] }
 }
 
-function readSummary(element: ReplyElement): SummaryDraft | null {
-  if (element.attributes === null && element.fields.size < 2) return null
+/** Of several summaries each field is the first one with content. */
+function readSummary(elements: readonly ReplyElement[]): SummaryDraft | null {
+  const found = elements.filter(
+    ({ root, attributes, fields }) => root === 'summary' && (attributes !== null || fields.size > 1),
+  )
+  const first = (name: string) =>
+    found.map((element) => paragraphs(element, name)).find((text) => text !== null) ?? null
+  const files = (name: string) => parseFiles(found.flatMap(({ fields }) => fields.get(name) ?? []))
   const summary = {
-    request: paragraphs(element, 'request') ?? firstLine(element, 'title'),
-    investigated: paragraphs(element, 'investigated'),
-    learned: paragraphs(element, 'learned'),
-    completed: paragraphs(element, 'completed') ?? paragraphs(element, 'narrative') ?? looseText(element),
-    nextSteps: paragraphs(element, 'next_steps'),
-    notes: paragraphs(element, 'notes'),
-    filesRead: parseFiles(element.fields.get('files_read') ?? []),
-    filesEdited: parseFiles(element.fields.get('files_modified') ?? []),
+    request: first('request') ?? first('title'),
+    investigated: first('investigated'),
+    learned: first('learned'),
+    completed: first('completed') ?? first('narrative') ?? found.map(looseText).find((text) => text !== null) ?? null,
+    nextSteps: first('next_steps'),
+    notes: first('notes'),
+    filesRead: files('files_read'),
+    filesEdited: files('files_modified'),
   }
   return isEmpty(summary) ? null : summary
-}
-
-/** The first summary wins; the others fill its gaps. */
-function mergeSummaries(summaries: readonly SummaryDraft[]): SummaryDraft | null {
-  const [first, ...others] = summaries.map((one) => Object.entries(one).filter(([, value]) => !isEmpty([value])))
-  return first === undefined
-    ? null
-    : Object.assign({}, summaries[0], ...[...others.reverse(), first].map(Object.fromEntries))
 }
 
 function isEmpty(fields: object): boolean {
@@ -135,7 +133,7 @@ function isEmpty(fields: object): boolean {
 /** All occurrences of a field, with the numbers in their attributes, then the root's attribute of the same name. */
 function texts({ attributes, fields }: ReplyElement, name: string): string[] {
   const found = (fields.get(name) ?? []).map((entry) => {
-    const ids = entry.attributes?.get('ids') ?? entry.attributes?.get('id') ?? ''
+    const ids = entry.attributes.get('ids') ?? entry.attributes.get('id') ?? ''
     return `${ids} ${decodeEntities(entry.raw)}`
   })
   return [...found, attributes?.get(name) ?? ''].map((text) => boundedText(text, MAX_TEXT_CHARS)).filter(Boolean)
@@ -179,12 +177,9 @@ function textLine(text: string, maxChars: number): string {
 
 /** `Bug fix`, `features`, `refactoring`, `discovery, change`; an unknown type, or a copied list of types, is a `change`. */
 function parseType(text: string): ObservationType {
-  const word = text
-    .toLowerCase()
-    .replace(/[^a-z|]/g, '')
-    .replace(/^fix/, 'bugfix')
-  const known = OBSERVATION_TYPES.find((type) => word.startsWith(type.slice(0, 3)))
-  return known === undefined || word.includes('|') ? 'change' : known
+  const word = text.toLowerCase().replace(/[^a-z|]/g, '') || '?'
+  const isType = (type: ObservationType) => word.startsWith(type.slice(0, 3)) || type.endsWith(word)
+  return word.includes('|') ? 'change' : (OBSERVATION_TYPES.find(isType) ?? 'change')
 }
 
 const NUMBER_RANGE = /(?<!\d)(\d{1,9})(?!\d)(?:\s{0,4}(?:-|–|\.\.)\s{0,4}(\d{1,9})(?!\d))?/g
@@ -224,11 +219,11 @@ const parsePath = (text: string): string => boundedText(unquote(text).replaceAll
 const FUNCTION_PART = /<(name|file|path|action)>([^<]*)/gi
 
 function parseFunctions(list: readonly FieldEntry[]): FunctionChange[] {
-  return collect(list, 100, (item) => {
-    const text = item.get('text') ?? ''
+  return collect(list, 100, ({ attributes, raw }) => {
+    const text = decodeEntities(raw)
     const parts = [...text.matchAll(FUNCTION_PART)].map(([, name = '', part = '']): [string, string] => [name, part])
-    const fields = new Map([['name', parts.length > 0 ? '' : text], ...item, ...parts])
-    const name = textLine(unquote(fields.get('name') || (fields.get('function') ?? '')), 300)
+    const fields = new Map([['text', parts.length > 0 ? '' : text], ...attributes, ...parts])
+    const name = textLine(unquote(fields.get('name') || fields.get('text') || (fields.get('function') ?? '')), 300)
     const file = parsePath(fields.get('file') ?? fields.get('path') ?? '')
     const change = fields.get('action') ?? fields.get('change') ?? ''
     const isNew = /^\s*(?:new|add|creat|introduc)/i.test(change)
@@ -237,58 +232,19 @@ function parseFunctions(list: readonly FieldEntry[]): FunctionChange[] {
   })
 }
 
-const BULLET = /^(?:[-*•+]|\d{1,3}[.)])\s+/
-
 /** Without a bullet, and without quotes or backticks around the whole text. */
 function unquote(text: string): string {
   const item = text.trim().replace(BULLET, '')
   return (/^(["'`])(.*)\1$/s.exec(item)?.[2] ?? item).trim()
 }
 
-/** The text and attributes of an item, or the fields of a JSON object. */
-type Item = ReadonlyMap<string, string>
-
-const textItem = (text: string): Item => new Map([['text', text]])
-
-/** Else in an attribute of an item, or in a field of a JSON object. */
-const itemText = (item: Item): string => [...item.values()].find((value) => value.trim() !== '') ?? ''
+/** In an attribute of the item where it has no text. */
+function itemText({ attributes, raw }: FieldEntry): string {
+  return [decodeEntities(raw), ...attributes.values()].find((value) => value.trim() !== '') ?? ''
+}
 
 /** Each value once; an empty text is none. */
-function collect<T>(list: readonly FieldEntry[], max: number, read: (item: Item) => T[]): T[] {
-  const values = new Map<string, T>()
-  for (const { attributes, raw } of list) {
-    const text = decodeEntities(raw)
-    const items = attributes === null ? looseItems(text) : [new Map([['text', text], ...attributes])]
-    for (const value of items.flatMap(read)) {
-      if (value !== '' && values.size < max) values.set(JSON.stringify(value), value)
-    }
-  }
-  return [...values.values()]
-}
-
-/** The items of a list without item tags: a JSON array, bullets, or lines. */
-function looseItems(text: string): Item[] {
-  const lines = text.split('\n').filter((line) => !/^\s*(?:```|~~~)[\w-]*\s*$/.test(line))
-  return jsonItems(lines.join('\n').trim()) ?? lines.map((line) => textItem(line.trim().replace(BULLET, '')))
-}
-
-/** Double quotes, or single ones as in Python. The last string may be cut off. */
-const QUOTED = /"((?:[^"\\]|\\.)*)"?|'((?:[^'\\]|\\.)*)'?/gs
-
-/** Also of an array that is cut off or not quite JSON. Null if it is no array. */
-function jsonItems(text: string): Item[] | null {
-  if (!text.startsWith('[')) return null
-  try {
-    const values: unknown[] = JSON.parse(text.slice(0, text.lastIndexOf(']') + 1))
-    return values.map(jsonItem)
-  } catch {
-    if (!/^\[\s*["']/.test(text)) return null
-    return [...text.matchAll(QUOTED)].map(([, double, single = '']) => textItem(double ?? single))
-  }
-}
-
-function jsonItem(value: unknown): Item {
-  if (typeof value !== 'object') return textItem(String(value))
-  const fields = Object.entries(value ?? {}).filter((field): field is [string, string] => typeof field[1] === 'string')
-  return new Map(fields.map(([key, text]) => [key.toLowerCase(), text]))
+function collect<T>(list: readonly FieldEntry[], max: number, read: (item: FieldEntry) => T[]): T[] {
+  const values = list.flatMap(read).filter((value) => value !== '')
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()].slice(0, max)
 }

@@ -61,28 +61,23 @@ export function prepareReply(reply: string): string {
   return last >= 0 && TORN_TAG.test(whole.slice(last, last + MAX_TAG_CHARS)) ? whole.slice(0, last) : whole
 }
 
-const SPELLINGS = Object.values(GRAMMAR)
-  .join(' ')
-  .split(/[ =]/)
-  .map((name) => name.replace('_', '[-_.]?'))
+const NAMES = [...KNOWN.keys()].map((name) => [...name].join('[-_.]?')).join('|')
 /** Brackets may stand between quotes, unless the quotes do not match. A tag that another one interrupts ends at its name. */
 const TAG_REST = String.raw`(?:[^<>=]|=\s{0,8}(?:"[^"\n]{0,2048}"|'[^'\n]{0,2048}'|(?=[^\s"']))){0,2048}>|[^<>]{0,2048}>|(?=[^<>]{0,2048}<)`
 /** A namespace prefix is ignored. */
-const TAG = new RegExp(String.raw`<(/?)(\s{0,16})(?:\w{1,32}:)?(${SPELLINGS.join('|')})(?![\w.-])(${TAG_REST})`, 'gi')
+const TAG = new RegExp(String.raw`<(/?)\s{0,16}(?:\w{1,32}:)?(${NAMES})(?![\w.-])(${TAG_REST})`, 'gi')
 const ATTRIBUTE = /([\w:-]{1,64})\s{0,8}=\s{0,8}(?:"([^"]*)|'([^']*)|([^\s"'>]+?)(?=\s|\/?>))/g
 
 export function scanTags(text: string): Tag[] {
   const tags: Tag[] = []
-  for (const { 0: whole, 1: slash, 2: space, 3: name = '', 4: rest = '', index: start } of text.matchAll(TAG)) {
+  for (const { 0: whole, 1: slash, 2: name = '', 3: rest = '', index: start } of text.matchAll(TAG)) {
     const known = KNOWN.get(plainName(name))
     const end = start + whole.length
     const form = slash === '/' ? 'close' : rest.endsWith('/>') ? 'empty' : 'open'
     const attributes = readAttributes(form === 'close' ? '' : rest)
     // A tag in backticks is mentioned, not used, unless it has attributes as a skip has.
     const isMention = attributes.size === 0 && /^[^`]?`$/.test(text.slice(start - 2, start)) && text[end] === '`'
-    // `a < title b >` is a comparison; `< title >` is a tag.
-    const isComparison = space !== '' && !/^\s*\/?>$/.test(rest)
-    if (known !== undefined && !isMention && !isComparison) {
+    if (known !== undefined && !isMention) {
       tags.push({ ...known, form, attributes, start, end, index: tags.length, close: null })
     }
   }
@@ -104,14 +99,10 @@ function closingTag(tags: readonly Tag[], { role, name, form, index }: Tag): Tag
   return form === 'open' && formAt(at) === 'close' && !isLate ? (tags[at] ?? null) : null
 }
 
-/** The first of each name counts. */
 function readAttributes(inside: string): Attributes {
-  const written = [...inside.matchAll(ATTRIBUTE)].reverse()
+  const written = [...inside.matchAll(ATTRIBUTE)]
   return new Map(
-    written.map(([, name = '', double, single, bare = '']) => [
-      plainName(name),
-      decodeEntities(double ?? single ?? bare),
-    ]),
+    written.map(([, name = '', ...values]) => [plainName(name), decodeEntities(values.find(Boolean) ?? '')]),
   )
 }
 
