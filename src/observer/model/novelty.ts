@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { InboxEvent, ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
 import { asFields, stringField } from '../../reading/fields.ts'
 import { gitVerb, readCommandLine, type ShellCommand } from '../../reading/shell.ts'
-import { unique } from '../../reading/text.ts'
+import { unique, wordList } from '../../reading/text.ts'
 import type { LeftOutMessage, SeenResult } from '../port.ts'
 
 interface NoveltyResult {
@@ -194,8 +194,11 @@ const FILTERS = new Set('grep egrep fgrep rg ag ack head tail wc sort cut column
 const DOES_MORE = /[<>`{}$\\]|&\s*$|[^&]&[^&]|(?:^|[;&|])\s*\.{1,2}\/|\b(?:echo|printf|sudo)\b/
 const HARMLESS_REDIRECTION = /(?:&|\d)?>>?\s*\/dev\/null\b|\d>&\d/g
 /** Arguments that make a listing or a filter do something. */
-const ACTING_ARGUMENT =
-  /^-(?:exec(?:dir)?|ok(?:dir)?|delete|fprintf?|fprint0|fls|x|X|-exec(?:-batch)?|[a-zA-Z]*[oO]|-output(?:=.*)?|-log-file.*)$/
+const ACTING_ARGUMENTS = new Set(
+  wordList('-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -x -X --exec --exec-batch'),
+)
+const WRITING_ARGUMENT = /^(?:-[a-zA-Z]*[oO]|--output(?:=.*)?|--log-file.*)$/
+const isActing = (arg: string) => ACTING_ARGUMENTS.has(arg) || WRITING_ARGUMENT.test(arg)
 
 function onlyLists(whole: string, stderr: string): boolean {
   const line = whole.trim().replace(HARMLESS_REDIRECTION, ' ')
@@ -204,6 +207,6 @@ function onlyLists(whole: string, stderr: string): boolean {
   const isListing = ({ program, args }: ShellCommand) =>
     LISTING.has(program) || (program === 'git' && LISTING_VERBS.has(gitVerb(args)) && !args.includes('-v'))
   const isHarmless = (command: ShellCommand) =>
-    (isListing(command) || FILTERS.has(command.program)) && !command.args.some((arg) => ACTING_ARGUMENT.test(arg))
+    (isListing(command) || FILTERS.has(command.program)) && !command.args.some(isActing)
   return commands.slice(0, 1).some(isListing) && commands.every(isHarmless)
 }

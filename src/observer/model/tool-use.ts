@@ -27,7 +27,7 @@ interface ToolUseText {
 }
 
 /** Share of what was only looked at: less informative than what was written. */
-const LOOKED_AT = 0.5
+const LOOKED_AT = 0.35
 
 export function describeToolUse(event: InboxEvent, projectDir: string): ToolUseText {
   if (event.kind === 'subagent_end') {

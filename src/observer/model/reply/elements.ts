@@ -25,7 +25,7 @@ export interface ReplyElement {
 }
 
 export function readElements(reply: string): ReplyElement[] {
-  return new ElementReader(prepareReply(reply)).read()
+  return new ElementReader(reply).read()
 }
 
 const LISTS = ['facts', 'concepts', 'files_read', 'functions_changed']
@@ -44,9 +44,9 @@ class ElementReader {
   /** All elements so far were in a thought without a beginning. */
   #isThought = false
 
-  constructor(text: string) {
-    this.#text = text
-    this.#tags = scanTags(text)
+  constructor(reply: string) {
+    this.#text = prepareReply(reply)
+    this.#tags = scanTags(this.#text)
   }
 
   read(): ReplyElement[] {

@@ -74,10 +74,11 @@ function readObservation(element: ReplyElement): ParsedObservation | null {
   const { attributes, fields } = element
   if (attributes === null && !(fields.has('type') && fields.size > 1)) return null
   const list = (name: string) => fields.get(name) ?? []
+  const line = (name: string) => textLine(texts(element, name)[0] ?? '', MAX_LINE_CHARS) || null
   const amendments = texts(element, 'amends').map(readAmendment)
   const content = {
-    title: firstLine(element, 'title'),
-    subtitle: firstLine(element, 'subtitle'),
+    title: line('title'),
+    subtitle: line('subtitle'),
     narrative: paragraphs(element, 'narrative') ?? looseText(element),
     facts: parseFacts([...list('facts'), ...amendments.flatMap(({ facts }) => facts)]),
     filesRead: parseFiles(list('files_read')),
@@ -137,10 +138,6 @@ function texts({ attributes, fields }: ReplyElement, name: string): string[] {
     return `${ids} ${decodeEntities(entry.raw)}`
   })
   return [...found, attributes?.get(name) ?? ''].map((text) => boundedText(text, MAX_TEXT_CHARS)).filter(Boolean)
-}
-
-function firstLine(element: ReplyElement, name: string): string | null {
-  return textLine(texts(element, name)[0] ?? '', MAX_LINE_CHARS) || null
 }
 
 function paragraphs(element: ReplyElement, name: string): string | null {

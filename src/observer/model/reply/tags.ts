@@ -87,6 +87,7 @@ export function scanTags(text: string): Tag[] {
 
 /** The next one of its name, if that closes. A list that contains another complete list was closed too late. */
 function closingTag(tags: readonly Tag[], { role, name, form, index }: Tag): Tag | null {
+  if (form !== 'open') return null
   const formAt = (at: number) => (tags[at]?.name === name ? tags[at].form : null)
   let at = index + 1
   let isLate = false
@@ -96,7 +97,7 @@ function closingTag(tags: readonly Tag[], { role, name, form, index }: Tag): Tag
   // A text may mention its own tag once, or its opening and closing tag.
   const isMention = role === 'text' && at === index + 1 && formAt(at) === 'open' && formAt(at + 1) === 'close'
   if (isMention) at += formAt(at + 2) === 'close' ? 2 : 1
-  return form === 'open' && formAt(at) === 'close' && !isLate ? (tags[at] ?? null) : null
+  return formAt(at) === 'close' && !isLate ? (tags[at] ?? null) : null
 }
 
 function readAttributes(inside: string): Attributes {
