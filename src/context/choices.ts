@@ -16,6 +16,8 @@ import type { PastTurn } from './turns.ts'
 export interface Choice {
   /** Null for a note that was written by hand. */
   turn: PastTurn | null
+  /** Id of the note; null for what was said in a turn. */
+  note: number | null
   at: number
   line: string
   /** The words in the line, without its date. */
@@ -51,6 +53,7 @@ function answerChoice(turn: PastTurn, { subject, text, at }: Passage, now: Momen
   const isApproval = answer === APPROVED && subject !== null
   return {
     turn,
+    note: null,
     at,
     line: `- ${moment(at, now)} user ${isApproval ? `approved ${quoteBegin(subject, MAX_QUESTION_CHARS)}` : choice}`,
     words: `${subject ?? ''} ${text}`,
@@ -66,6 +69,7 @@ function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment):
   return [
     {
       turn,
+      note: null,
       at,
       line: `- ${moment(at, now)} prompt: ${quoteBegin(request, MAX_ANSWER_CHARS)}; asked ${when}: ${asked.line}`,
       words: `${request}\n${asked.words}`,
@@ -136,6 +140,7 @@ export function writtenNotes(observations: readonly Observation[], now: Moment):
     const quotation = quoteBegin(said.join(' '), 2 * MAX_ANSWER_CHARS)
     return {
       turn: null,
+      note: note.id,
       at: note.createdAt,
       line: `- ${moment(note.createdAt, now)} #${note.id} ${speakerName(note)}: ${quotation}`,
       words: said.join('\n'),
