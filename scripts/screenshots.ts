@@ -40,13 +40,15 @@ async function shots(client: DaemonClient): Promise<Shot[]> {
   const best = answer.hits[0]
   if (observed === undefined || best === undefined) throw new Error('the demo data has no session with observations')
   return [
-    { name: 'now', hash: '#/now', ready: '[data-testid=session-card] svg [data-active=true]' },
+    { name: 'start', hash: `#/start/${encodeURIComponent(observed.project)}`, ready: '[data-testid=start-line]' },
     { name: 'memory', hash: '#/memory', ready: '[data-testid=memory-row]' },
     { name: 'search', hash: '#/memory?q=why%20was%20it%20slow', ready: '[data-testid=memory-row]' },
-    { name: 'observation', hash: `#/memory/${best.id}`, ready: '[data-testid=memory-open] .memory-section' },
-    { name: 'session', hash: `#/session/${observed.session}`, ready: '[data-testid=story]' },
-    { name: 'usage', hash: '#/usage?days=30', ready: '.usage-card svg' },
-    { name: 'settings', hash: '#/settings', ready: '[data-testid=context-preview]' },
+    { name: 'observation', hash: `#/memory/${best.id}`, ready: '[data-testid=memory-open] .bullets' },
+    { name: 'sessions', hash: '#/session', ready: '[data-testid=session-row]' },
+    { name: 'session', hash: `#/session/${observed.session}`, ready: '[data-turn]' },
+    { name: 'usage', hash: '#/usage?days=30', ready: '.bars' },
+    { name: 'settings', hash: '#/settings', ready: '.setting' },
+    { name: 'team', hash: '#/team', ready: 'h2' },
   ]
 }
 

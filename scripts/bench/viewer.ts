@@ -260,7 +260,7 @@ async function main(): Promise<void> {
     const idle = await framesFor(memory, STREAM_MS / 2)
     const scroll = await scrolling(memory)
     await memory.context().close()
-    const now = await openViewer(browser, sandbox, '#/now', SIZE)
+    const now = await openViewer(browser, sandbox, '#/session', SIZE)
     const heapBefore = await heapMb(now)
     const stream = await streaming(now, feed)
     progress.show(`memory after ${EVENTS} events`)

@@ -3,7 +3,7 @@ import type { ObservationType } from '../../domain/observation.ts'
 import type { HitKind } from '../../domain/search-query.ts'
 
 const PATHS = {
-  now: 'M2 9h3l2-5 3 9 2-6 1 2h3',
+  start: 'M3 2.6h7l4 4v7.8H3zM10 2.6v4h4M6 9h5M6 11.6h5',
   memory: 'M8.5 2 15 5.2 8.5 8.4 2 5.2zM2.4 8.6l6.1 3 6.1-3M2.4 12l6.1 3 6.1-3',
   sessions: 'M3 4h11M3 8.5h11M3 13h7',
   usage: 'M3 14V9M7 14V3M11 14V6M15 14v-3',

@@ -1,12 +1,10 @@
-/** What the team page says: the next step, what waits, counts, rights, and the commands for a terminal. */
+/** What the team page says: the connection, the next step and what waits. */
 import type { OutputOf } from '../../../api/index.ts'
 import { countOf, fullCount } from '../../format.tsx'
 import { safeLine } from '../../safe-text.ts'
 
 export type TeamAnswer = OutputOf<'team_status'>['team']
 type SyncAnswer = NonNullable<TeamAnswer['sync']>
-type ShareCounts = OutputOf<'team_plan'>['report']['shared'][number]['counts']
-type MemberGrant = OutputOf<'team_members'>['members'][number]['grants'][number]
 
 export const CONNECT_COMMAND = 'claude-mem team connect postgres://ROLE@HOST/DATABASE'
 
@@ -51,7 +49,7 @@ export function nextStep({ connection, problem, sync, line, projects }: TeamAnsw
   if (connection === null) return problem === null ? null : { text: 'Connect again:', command: RECONNECT }
   if (sync?.phase.is === 'waiting') return FAILURE_STEPS[sync.phase.failure.code] ?? WAIT_FOR_SERVER
   if (line?.state === 'problem') return { text: 'To see the state of the server and the rights:', command: DOCTOR }
-  if (projects.length === 0) return { text: 'Nothing is shared yet. Choose a project to share below.', command: null }
+  if (projects.length === 0) return { text: 'Nothing is shared yet.', command: null }
   return null
 }
 
@@ -78,56 +76,4 @@ export function toBeReceived({ loading, currentAt, phase }: SyncAnswer, shared: 
   if (currentAt === null)
     return { text: 'Not known: the log was not read since the daemon started', since: '', at: null }
   return { text: 'Not known while there is no connection', since: 'everything was received', at: currentAt }
-}
-
-const COUNTED: readonly (readonly [keyof ShareCounts, string, string])[] = [
-  ['observation', 'observation', 'observations'],
-  ['summary', 'summary', 'summaries'],
-  ['passage', 'passage', 'passages'],
-  ['link', 'link', 'links'],
-  ['pin', 'pin', 'pins'],
-  ['status', 'state of a problem', 'states of problems'],
-]
-
-/** `2 observations, 1 summary` */
-export function shareCountsText(counts: ShareCounts): string {
-  const parts = COUNTED.filter(([kind]) => counts[kind] > 0).map(([kind, one, many]) =>
-    countOf(counts[kind], one, many),
-  )
-  return parts.length === 0 ? 'nothing yet' : parts.join(', ')
-}
-
-/** `read, write` */
-export function rightsText({ mayWrite, mayEraseOthers, mayGrant }: MemberGrant): string {
-  const rights = [
-    'read',
-    ...(mayWrite ? ['write'] : []),
-    ...(mayEraseOthers ? ['erase what others wrote'] : []),
-    ...(mayGrant ? ['grant'] : []),
-  ]
-  return rights.join(', ')
-}
-
-/** Null: the key has characters that do not belong into a command. */
-export function shareCommand(project: string): string | null {
-  const argument = shellArgument(project)
-  return argument === null ? null : `claude-mem team share ${argument}`
-}
-
-/** `withdraw`: also erases in the database what this machine has sent. */
-export function unshareCommand(project: string, withdraw: boolean): string | null {
-  const argument = shellArgument(project)
-  return argument === null ? null : `claude-mem team unshare ${argument}${withdraw ? ' --withdraw' : ''}`
-}
-
-/** Longer keys are not shown as a command, in characters: it could not be read before it is run. */
-const MAX_ARGUMENT_CHARS = 300
-
-/**
- * One word for a POSIX shell or PowerShell. A key comes from the remote of a repository, which anybody can have written: one
- * with control or bidirectional characters, line breaks or quotes is refused, because a pasted line could do something else.
- */
-function shellArgument(key: string): string | null {
-  if (key.length > MAX_ARGUMENT_CHARS || key.includes("'") || safeLine(key) !== key) return null
-  return /^\w[\w:./@+-]*$/.test(key) ? key : `'${key}'`
 }

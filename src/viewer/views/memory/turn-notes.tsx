@@ -1,0 +1,47 @@
+/** The notes that were made of one turn, each with what can be done about it. */
+import { Loaded } from '../../components/basics.tsx'
+import { MemoryLink } from '../../components/memory-parts.tsx'
+import { useLive, useOperation } from '../../queries.ts'
+import { viewHref } from '../../route.ts'
+import { MemoryActions } from './actions.tsx'
+
+/** An id that does nothing else when it is pasted into a shell. */
+const PLAIN_ID = /^[\w-]{1,100}$/
+/** More than a session has. */
+const MAX_ROWS = 1_000
+
+export function TurnNotes({ session, turn }: { session: string; turn: number }) {
+  const story = useLive(useOperation('story', { session, trace: 0, rows: MAX_ROWS }))
+  return (
+    <Loaded query={story}>
+      {({ story: { observationRows } }) => {
+        const notes = observationRows.filter(({ promptNumber }) => promptNumber === turn)
+        if (notes.length === 0) {
+          return (
+            <p class="small soft">
+              No note was made of this turn, only its words are kept.
+              {PLAIN_ID.test(session) ? (
+                <>
+                  {' '}
+                  To forget its session, run <code>claude-mem forget --session {session} --kind all</code>
+                </>
+              ) : null}
+            </p>
+          )
+        }
+        return (
+          <>
+            <p class="small soft">To pin, correct or forget what this turn says, change its notes:</p>
+            <ul class="rows small">
+              {notes.map(({ id, type, title }) => (
+                <MemoryLink key={id} href={viewHref('memory', id)} kind={type} title={title}>
+                  <MemoryActions id={id} />
+                </MemoryLink>
+              ))}
+            </ul>
+          </>
+        )
+      }}
+    </Loaded>
+  )
+}
