@@ -1,7 +1,7 @@
 /** The frame around the views: navigation, connection state, notices, help and toasts. */
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { EmptyState, Note } from './components/basics.tsx'
+import { EmptyState, Note, Pairs } from './components/basics.tsx'
 import { Dialog, Toasts } from './components/dialog.tsx'
 import { Icon, type IconName } from './components/icon.tsx'
 import { accessDenied, connectionState, otherProgramAnswers, staleSince } from './connection.ts'
@@ -128,18 +128,7 @@ function KeyHelp() {
   if (!useObservable(helpVisible)) return null
   return (
     <Dialog title="Keys" onClose={() => helpVisible.set(false)}>
-      <dl class="pairs">
-        {KEY_HELP.map(([keys, about]) => (
-          <>
-            <dt key={keys} class="row">
-              {keys.split('  ').map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd key={about}>{about}</dd>
-          </>
-        ))}
-      </dl>
+      <Pairs rows={KEY_HELP.map(([keys, about]) => [<kbd key={keys}>{keys}</kbd>, about])} />
     </Dialog>
   )
 }

@@ -13,11 +13,11 @@ export const VIEWS = [
   { view: 'team', name: 'Team', key: '6', about: 'Memory shared between machines' },
 ] as const
 
-/** Keys and descriptions for the help dialog. Two spaces separate alternative keys. */
+/** Keys and descriptions for the help dialog. */
 export const KEY_HELP: readonly (readonly [string, string])[] = [
   ...VIEWS.map(({ key, name }) => [key, name] as const),
   ['/', 'Search the memory'],
-  ['j  k', 'Next, previous in a list'],
+  ['j k', 'Next, previous in a list'],
   ['Enter', 'Open the focused row'],
   ['Esc', 'Close, or leave the field'],
   ['?', 'Show these keys'],

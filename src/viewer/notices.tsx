@@ -7,9 +7,8 @@ import { Observable, useObservable } from './observable.ts'
 import { viewHref } from './route.ts'
 import { safeLine, safeText } from './safe-text.ts'
 
-/** Key in `sessionStorage`. A repeated notice has another time and is shown again. */
-const READ_NOTICES_KEY = 'claude-mem-read-notices'
-const readNotices = new Observable<ReadonlySet<string>>(loadReadNotices())
+/** Dismissed on this page. A repeated notice has another time and is shown again. */
+const readNotices = new Observable<ReadonlySet<string>>(new Set())
 const MAX_NOTICES = 3
 const MAX_NOTICE_CHARS = 600
 
@@ -67,15 +66,4 @@ function noticeKey({ at, text }: NoticeFields): string {
 
 function dismiss(notice: NoticeFields): void {
   readNotices.set(new Set([...readNotices.value, noticeKey(notice)]))
-  sessionStorage.setItem(READ_NOTICES_KEY, JSON.stringify([...readNotices.value]))
-}
-
-function loadReadNotices(): ReadonlySet<string> {
-  try {
-    const keys: unknown = JSON.parse(sessionStorage.getItem(READ_NOTICES_KEY) ?? '[]')
-    return new Set(Array.isArray(keys) ? keys.filter((key) => typeof key === 'string') : [])
-  } catch {
-    // The stored value is not JSON.
-    return new Set()
-  }
 }

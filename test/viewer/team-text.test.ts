@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   connectionLine,
-  nextStep,
+  nextCommand,
   type TeamAnswer,
   toBeReceived,
   toBeSent,
@@ -59,30 +59,14 @@ describe('connectionLine', () => {
   })
 })
 
-describe('nextStep', () => {
-  test.each([
-    ['auth', 'claude-mem team connect'],
-    ['tls', 'claude-mem team connect'],
-    ['schema_missing', 'claude-mem team init'],
-    ['schema_newer', null],
-    ['denied', 'claude-mem team doctor'],
-    ['read_only', 'claude-mem team doctor'],
-    ['unreachable', 'claude-mem team doctor'],
-    ['a code of a later version', 'claude-mem team doctor'],
-  ])('after %s it is %s', (code, command) => {
-    expect(nextStep(failing(code))).toMatchObject({ command })
-  })
-
-  test('is to connect again where the file cannot be used, and to share where nothing is', () => {
+describe('nextCommand', () => {
+  test('connects again where the connection cannot be used, and asks the doctor where it has a problem', () => {
     const unusable = team({ connection: null, sync: null, problem: 'team.json is damaged' })
-    expect(nextStep(unusable)).toMatchObject({ command: 'claude-mem team connect' })
-    expect(nextStep(team({ projects: [] }))?.text).toContain('Nothing is shared yet')
-  })
-
-  test('is the doctor where a connection has a problem, and nothing where all is well', () => {
+    expect(nextCommand(unusable)).toContain('claude-mem team connect')
+    expect(nextCommand(failing('auth'))).toBe('claude-mem team doctor')
     const line = { state: 'problem' as const, text: 'connected; shop cannot be shared' }
-    expect(nextStep(team({ line }))).toMatchObject({ command: 'claude-mem team doctor' })
-    expect(nextStep(team())).toBeNull()
+    expect(nextCommand(team({ line }))).toBe('claude-mem team doctor')
+    expect(nextCommand(team())).toBeNull()
   })
 })
 

@@ -83,6 +83,11 @@ export function Chip({ tone, title, children }: { tone?: Tone; title?: string; c
   )
 }
 
+/** Text between backquotes is code. */
+export function CodeText({ text }: { text: string }) {
+  return <>{text.split('`').map((piece, i) => (i % 2 === 1 ? <code key={i}>{piece}</code> : piece))}</>
+}
+
 interface EmptyStateProps {
   icon: IconName
   title: string
@@ -192,20 +197,15 @@ export function countFigure(count: number, one: string, about: string, many = `$
   return { name: count === 1 ? one : many, value: fullCount(count), about }
 }
 
-/** Names and values; an empty value leaves its row out. */
-export function Pairs({ rows }: { rows: readonly (readonly [string, ComponentChildren])[] }) {
+export function Pairs({ rows }: { rows: readonly (readonly [ComponentChildren, ComponentChildren])[] }) {
   return (
     <dl class="pairs">
-      {rows
-        .filter(([, value]) => value !== '' && value !== null)
-        .map(([name, value]) => (
-          <>
-            <dt key={name} class="soft">
-              {name}
-            </dt>
-            <dd key={`${name}:`}>{value}</dd>
-          </>
-        ))}
+      {rows.flatMap(([name, value], i) => [
+        <dt key={`name ${i}`} class="soft">
+          {name}
+        </dt>,
+        <dd key={`value ${i}`}>{value}</dd>,
+      ])}
     </dl>
   )
 }

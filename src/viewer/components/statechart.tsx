@@ -1,6 +1,6 @@
 /** The state machine of a session, with its current state and the arrow that was taken last. */
 import { isWithin } from '../../statechart/chart.ts'
-import type { ChartLayout, ChartPoint, ChartRoute, StateBox } from '../../statechart/layout.ts'
+import type { ChartLayout, ChartRoute, StateBox } from '../../statechart/layout.ts'
 import { stateLabel } from '../safe-text.ts'
 
 /** Computed by scripts/build.mjs. */
@@ -24,6 +24,9 @@ export function Statechart({ state, last }: StatechartProps) {
       data-state={state}
       data-testid="statechart"
     >
+      <marker id="arrow-head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+        <path d="M0 0L8 4L0 8Z" />
+      </marker>
       {layout.boxes.map((box) => (
         <State key={box.id} box={box} active={isWithin(state, box.id)} />
       ))}
@@ -69,39 +72,7 @@ function Arrow({ route, taken }: { route: ChartRoute; taken: boolean }) {
   return (
     <g class={taken ? 'arrow taken' : 'arrow'}>
       <title>{`${stateLabel(route.from)} → ${stateLabel(route.to)}\n${conditions.join('\n')}`}</title>
-      <path class="line" d={roundedPath(route.points)} />
-      <path class="head" d={arrowHead(route.points)} />
+      <polyline points={route.points.map(({ x, y }) => `${x},${y}`).join(' ')} marker-end="url(#arrow-head)" />
     </g>
   )
-}
-
-/** Radius of the corners of an arrow, in px. */
-const CORNER_PX = 6
-const HEAD_PX = 7
-
-function roundedPath(points: readonly ChartPoint[]): string {
-  return points
-    .map((point, i) => {
-      const [before, after] = [points[i - 1], points[i + 1]]
-      if (before === undefined) return `M${point.x} ${point.y}`
-      if (after === undefined) return `L${point.x} ${point.y}`
-      const [from, to] = [towards(point, before, CORNER_PX), towards(point, after, CORNER_PX)]
-      return `L${from.x} ${from.y}Q${point.x} ${point.y} ${to.x} ${to.y}`
-    })
-    .join('')
-}
-
-function arrowHead(points: readonly ChartPoint[]): string {
-  const [before, end] = points.slice(-2)
-  if (before === undefined || end === undefined) return ''
-  const base = towards(end, before, HEAD_PX)
-  const across = { x: (base.y - end.y) / 2, y: (end.x - base.x) / 2 }
-  return `M${end.x} ${end.y}L${base.x + across.x} ${base.y + across.y}L${base.x - across.x} ${base.y - across.y}Z`
-}
-
-/** `distance` px from one point towards another, at most half the way. */
-function towards(from: ChartPoint, to: ChartPoint, distance: number): ChartPoint {
-  const length = Math.hypot(to.x - from.x, to.y - from.y)
-  const share = length === 0 ? 0 : Math.min(distance, length / 2) / length
-  return { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share }
 }

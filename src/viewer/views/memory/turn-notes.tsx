@@ -30,16 +30,13 @@ export function TurnNotes({ session, turn }: { session: string; turn: number }) 
           )
         }
         return (
-          <>
-            <p class="small soft">To pin, correct or forget what this turn says, change its notes:</p>
-            <ul class="rows small">
-              {notes.map(({ id, type, title }) => (
-                <MemoryLink key={id} href={viewHref('memory', id)} kind={type} title={title}>
-                  <MemoryActions id={id} />
-                </MemoryLink>
-              ))}
-            </ul>
-          </>
+          <ul class="rows small">
+            {notes.map(({ id, type, title }) => (
+              <MemoryLink key={id} href={viewHref('memory', id)} kind={type} title={title}>
+                <MemoryActions id={id} />
+              </MemoryLink>
+            ))}
+          </ul>
         )
       }}
     </Loaded>

@@ -299,7 +299,7 @@ function StoryDetails({ story, before }: { story: StoryData; before: StoryTurn |
   )
 }
 
-function storyFigures({ row, observations, summaries, calls, outcomes }: StoryData): Figure[] {
+function storyFigures({ row, calls, outcomes }: StoryData): Figure[] {
   const { input, output, cacheRead, cacheWrite } = row.usage
   const prices = calls.flatMap(({ cost }) => cost ?? [])
   const cost = prices.reduce((sum, price) => sum + price, 0)
@@ -307,18 +307,11 @@ function storyFigures({ row, observations, summaries, calls, outcomes }: StoryDa
   const outcomeLines = outcomes.map(
     ({ kind, outcome, count }) => `${fullCount(count)} ${kind.replaceAll('_', ' ')}: ${outcome ?? 'waiting'}`,
   )
-  const callMs = calls.reduce((sum, { durationMs }) => sum + durationMs, 0)
+  const tokens = input + output + cacheRead + cacheWrite
   return [
-    countFigure(row.prompts, 'prompt', 'Prompts of the user'),
     countFigure(events, 'event', outcomeLines.join('\n')),
-    countFigure(observations, 'note', 'Observations made from the session'),
-    countFigure(summaries, 'summary', 'One for each turn with enough content', 'summaries'),
-    countFigure(calls.length, 'call', `Calls to a model, ${durationText(callMs)} in total`),
-    {
-      name: 'tokens',
-      value: compactCount(input + output + cacheRead + cacheWrite),
-      about: `${fullCount(input)} in, ${fullCount(output)} out, ${fullCount(cacheRead)} read from the cache, ${fullCount(cacheWrite)} written to the cache`,
-    },
+    countFigure(calls.length, 'call', 'Calls to a model'),
+    { name: 'tokens', value: compactCount(tokens), about: 'Used by the observer, including cached ones' },
     {
       name: 'cost',
       value: prices.length === 0 && calls.length > 0 ? 'unknown' : usdText(cost),

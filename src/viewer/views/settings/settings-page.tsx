@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { errorMessage } from '../../../lib/errors.ts'
 import type { SettingInfo } from '../../../settings/settings.ts'
-import { Chip, EmptyState, Loaded, Note, Page, Section } from '../../components/basics.tsx'
+import { Chip, CodeText, EmptyState, Loaded, Note, Page, Section } from '../../components/basics.tsx'
 import { changeSetting, daemonSettings, loadDaemonSettings, settingProblems } from '../../daemon-status.ts'
 import { useObservable } from '../../observable.ts'
 import { useQuery } from '../../queries.ts'
@@ -95,7 +95,7 @@ function SettingRow({ setting }: { setting: SettingInfo }) {
           )}
         </p>
         <p class="soft small" id={`${name}-about`}>
-          <AboutText text={about} />
+          <CodeText text={about} />
         </p>
         <p class="row wrap small soft">
           <code>{name}</code>
@@ -151,9 +151,4 @@ function DefaultValue({ setting, reset }: { setting: SettingInfo; reset(): void 
   }
   const text = sameSettingValue(value, fallback) ? 'default' : secret ? '' : `default: ${short}`
   return <span title={safeLine(full)}>{text}</span>
-}
-
-/** Text between backquotes is code. */
-function AboutText({ text }: { text: string }) {
-  return <>{text.split('`').map((piece, i) => (i % 2 === 1 ? <code key={i}>{piece}</code> : piece))}</>
 }

@@ -5,6 +5,7 @@ import type { ContextPart } from '../../../domain/context-parts.ts'
 import { stripColors } from '../../../lib/format.ts'
 import {
   ActionButton,
+  CodeText,
   Details,
   EmptyState,
   Loaded,
@@ -128,7 +129,11 @@ function StartText({ answer, sessions }: { answer: ContextAnswer; sessions: read
           sessions={sessions}
         />
       ))}
-      {message === '' ? null : <Note>You will see: {safeLine(message, 600)}</Note>}
+      {message === '' ? null : (
+        <Note>
+          You will see: <CodeText text={safeLine(message, 600)} />
+        </Note>
+      )}
       <Details summary="The exact text">
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling element must be reachable by keyboard. */}
         <section class="scroll-box" data-testid="start-text" aria-label="The exact text" tabIndex={0}>
@@ -170,7 +175,7 @@ function StartSectionCard({ section: { part, title, entries }, tokens, sessions 
         {entries.map((entry) => (
           <li key={entry.text} data-testid="start-line">
             <p class="prose" dir="auto">
-              {safeText(entry.text)}
+              <CodeText text={safeText(entry.text)} />
             </p>
             <EntrySource entry={entry} pinned={part === 'pinned'} sessions={sessions} />
           </li>

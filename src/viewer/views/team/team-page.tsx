@@ -10,7 +10,7 @@ import { safeLine } from '../../safe-text.ts'
 import {
   CONNECT_COMMAND,
   connectionLine,
-  nextStep,
+  nextCommand,
   type TeamAnswer,
   toBeReceived,
   toBeSent,
@@ -85,18 +85,13 @@ function NotConnected() {
 function Connection({ team }: { team: TeamAnswer }) {
   const { connection } = team
   const line = connectionLine(team) ?? { tone: 'warn', text: 'No team is connected.' }
-  const step = nextStep(team) ?? (connection === null ? { text: 'To connect:', command: CONNECT_COMMAND } : null)
+  const command = nextCommand(team)
   return (
     <Section title="Connection" card>
       <p class={line.tone} data-testid="team-state">
         <span class={`dot ${line.tone}`} /> {line.text}
       </p>
-      {step === null ? null : (
-        <div data-testid="team-next">
-          <p>{step.text}</p>
-          {step.command === null ? null : <CommandLine command={step.command} />}
-        </div>
-      )}
+      {command === null ? null : <CommandLine command={command} />}
       {connection === null ? null : (
         <Pairs
           rows={[

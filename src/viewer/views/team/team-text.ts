@@ -1,4 +1,4 @@
-/** What the team page says: the connection, the next step and what waits. */
+/** What the team page says: the connection, the command that helps and what waits. */
 import type { OutputOf } from '../../../api/index.ts'
 import { countOf, fullCount } from '../../format.tsx'
 import { safeLine } from '../../safe-text.ts'
@@ -17,40 +17,10 @@ export function connectionLine({ line }: TeamAnswer): { tone: 'live' | 'warn' | 
   return { tone: STATE_TONES[line.state], text: `${text.charAt(0).toUpperCase()}${text.slice(1)}.` }
 }
 
-interface NextStep {
-  text: string
-  /** For a terminal; null: there is nothing to type. */
-  command: string | null
-}
-
-const RECONNECT = 'claude-mem team connect'
-const DOCTOR = 'claude-mem team doctor'
-
-/** By the code of the failure; the line above says what happened. */
-const FAILURE_STEPS: Readonly<Record<string, NextStep>> = {
-  auth: { text: 'Connect again with a role and password that the server accepts:', command: RECONNECT },
-  tls: { text: 'Connect again with a certificate that this machine can check:', command: RECONNECT },
-  schema_missing: { text: 'Make or update the tables of the log:', command: 'claude-mem team init' },
-  schema_newer: {
-    text: 'Update claude-mem on this machine. Until then everything stays here and works as before.',
-    command: null,
-  },
-  denied: { text: 'Ask the owner of the log for the right. To see what this role may do:', command: DOCTOR },
-  read_only: { text: 'The server or the role must accept writes. To see why it does not:', command: DOCTOR },
-}
-
-const WAIT_FOR_SERVER: NextStep = {
-  text: 'Nothing is lost: records wait on this machine and are sent when the server answers. To check the server:',
-  command: DOCTOR,
-}
-
-/** What the user can do next; null: nothing has to be done. */
-export function nextStep({ connection, problem, sync, line, projects }: TeamAnswer): NextStep | null {
-  if (connection === null) return problem === null ? null : { text: 'Connect again:', command: RECONNECT }
-  if (sync?.phase.is === 'waiting') return FAILURE_STEPS[sync.phase.failure.code] ?? WAIT_FOR_SERVER
-  if (line?.state === 'problem') return { text: 'To see the state of the server and the rights:', command: DOCTOR }
-  if (projects.length === 0) return { text: 'Nothing is shared yet.', command: null }
-  return null
+/** The command that helps; null: nothing has to be done. */
+export function nextCommand({ connection, sync, line }: TeamAnswer): string | null {
+  if (connection === null) return CONNECT_COMMAND
+  return sync?.phase.is === 'waiting' || line?.state === 'problem' ? 'claude-mem team doctor' : null
 }
 
 export interface WaitingText {
