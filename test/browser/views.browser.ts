@@ -284,6 +284,26 @@ describe('viewer.accessibility', () => {
     expect(faults).toEqual([])
   })
 
+  test('a list is walked and opened by keyboard alone', async () => {
+    const { page, errors } = await watch('#/memory')
+    await page.locator(row(ids.lamp)).waitFor()
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-address'))
+    const addresses = await page
+      .locator('[data-row][data-address]')
+      .evaluateAll((rows) => rows.map((one) => one.getAttribute('data-address')))
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    expect(await focused()).toBe(addresses[1])
+    await page.keyboard.press('k')
+    expect(await focused()).toBe(addresses[0])
+    await page.keyboard.press('Enter')
+    await page.getByTestId('memory-open').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByTestId('memory-open').waitFor({ state: 'detached' })
+    await expect.poll(focused).toBe(addresses[0])
+    expect(errors).toEqual([])
+  })
+
   test('every view is reachable by keyboard and fits a phone', async () => {
     const { page, errors } = await watch('#/start', { viewport: { width: 360, height: 740 } })
     for (const [key, view] of [

@@ -9,7 +9,7 @@ import { AuthorChip } from '../../components/memory-parts.tsx'
 import { countOf, durationText, fullCount, longDay, shortDay, Time, timeOfDay } from '../../format.tsx'
 import { useRowKeys, useShortcut } from '../../keyboard.ts'
 import { useObservable } from '../../observable.ts'
-import { useLast, useLive, useOperation } from '../../queries.ts'
+import { isMemoryChange, useLast, useLive, useOperation } from '../../queries.ts'
 import { currentRoute, navigate, viewHref } from '../../route.ts'
 import { excerptAround, highlightPieces, safeLine, titleText } from '../../safe-text.ts'
 import { RememberDialog } from './dialogs.tsx'
@@ -28,6 +28,8 @@ import { SearchBar } from './search-bar.tsx'
 type SearchAnswer = OutputOf<'search'>['answer']
 
 const PAGE_ROWS = 50
+/** A search costs more than a list, in ms. */
+const SEARCH_THROTTLE_MS = 2_000
 /** The most that one request answers: older ones are found with filters. */
 const MAX_ROWS = 500
 
@@ -40,7 +42,11 @@ export function MemoryPage() {
   useEffect(() => setPages(1), [href])
   const { text, filters } = query
   const limit = Math.min(MAX_ROWS, pages * PAGE_ROWS)
-  const found = useLive(useOperation('search', { query: text, ...filters, kinds: [...shownKinds(query)], limit }))
+  const found = useLive(
+    useOperation('search', { query: text, ...filters, kinds: [...shownKinds(query)], limit }),
+    isMemoryChange,
+    text === '' ? undefined : SEARCH_THROTTLE_MS,
+  )
   const answer = useLast(found.data)?.answer ?? null
   const list = useRef<HTMLDivElement>(null)
   useRowKeys(list)
@@ -110,7 +116,7 @@ function useCloseByKey(openId: string | null, href: string, list: { current: HTM
 const MODES = { strict: 'by words', semantic: 'by meaning', hybrid: 'by words and meaning' } as const
 
 function summaryText({ mode, total, hits, tookMs }: SearchAnswer): string {
-  if (mode === 'filter') return `the newest ${hits.length} of ${fullCount(total)}`
+  if (mode === 'filter') return `${hits.length} of ${fullCount(total)}`
   return `${countOf(total, 'hit')} ${MODES[mode]}, in ${durationText(tookMs)}`
 }
 

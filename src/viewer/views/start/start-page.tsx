@@ -18,7 +18,7 @@ import {
 import { daemonSettings, daemonSettingValue } from '../../daemon-status.ts'
 import { countOf, fullCount, RelativeTime } from '../../format.tsx'
 import { useObservable } from '../../observable.ts'
-import { isMemoryChange, useLive, useOperation, useProjects } from '../../queries.ts'
+import { useLive, useOperation, useProjects } from '../../queries.ts'
 import { currentRoute, navigate, viewHref } from '../../route.ts'
 import { safeLine, safeText, titleText } from '../../safe-text.ts'
 import { MemoryActions } from '../memory/actions.tsx'
@@ -86,7 +86,7 @@ function NothingYet() {
 function NextStart({ project }: { project: string }) {
   // Settings of the context change the answer, too.
   const settings = useObservable(daemonSettings).filter(({ name }) => name.includes('CONTEXT'))
-  const start = useLive(useOperation('context', { project }), isMemoryChange)
+  const start = useLive(useOperation('context', { project }))
   const sessions = useLive(useOperation('sessions', { project, limit: MAX_SESSIONS }))
   const listed = sessions.data?.sessions ?? []
   return (
