@@ -1,6 +1,6 @@
 /** What the next session will be told: each line with its source, and what can be done about it. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { stop, userPrompt } from '../../scripts/lib/payloads.ts'
+import { sessionStart, stop, userPrompt } from '../../scripts/lib/payloads.ts'
 import { projectOfDirectory } from '../../src/domain/project.ts'
 import { waitUntil } from '../support/waiting.ts'
 import { type OpenPage, ViewerFixture } from './viewer-fixture.ts'
@@ -92,5 +92,35 @@ describe('viewer.start', () => {
     await log.getByText('No note was added to a prompt').waitFor()
     await log.getByText('is not recorded').waitFor()
     expect(errors).toEqual([])
+  })
+
+  test('notes that were added to a prompt are in the log, and with their session', async () => {
+    const other = await ViewerFixture.start({
+      CLAUDE_MEM_PROVIDER: 'offline',
+      CLAUDE_MEM_PROMPT_CONTEXT: 'true',
+      CLAUDE_MEM_PROMPT_CONTEXT_FLOOR: '0',
+    })
+    try {
+      const text = 'The lighthouse lamp needs three volts.'
+      const where = { project: projectOfDirectory(ISLAND), cwd: ISLAND }
+      await other.daemon.ask((client) => client.call('remember', { ...where, text, kind: 'decision', by: 'person' }))
+      const turn = { session: 'keeper-session', prompt: 'keeper-prompt', cwd: ISLAND }
+      await other.runHooks(
+        sessionStart(turn),
+        userPrompt(turn, 'How many volts does the lighthouse lamp need?'),
+        stop(turn, 'Three.'),
+      )
+      const { page, errors } = await other.open('#/')
+      const log = page.getByTestId('given-log')
+      await log.getByText('1 note').waitFor()
+      await log.getByRole('link', { name: 'How many volts does the lighthouse lamp need?' }).click()
+      await page
+        .getByRole('region', { name: 'What it was given' })
+        .getByText('The lighthouse lamp needs three volts')
+        .waitFor()
+      expect(errors).toEqual([])
+    } finally {
+      await other.dispose()
+    }
   })
 })
