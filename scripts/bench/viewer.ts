@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- viewer [--observations 100000] [--json]`: size of the bundle, time until the first observation is on the
- * page, frames while events arrive and while the list of notes is scrolled, memory after 10,000 events, and the effect
+ * page, frames while events arrive and while the list of observations is scrolled, memory after 10,000 events, and the effect
  * of fifty viewers on hooks. In a real Chromium with a real daemon; each figure next to a baseline of the same run.
  */
 import { fork } from 'node:child_process'

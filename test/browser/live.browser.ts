@@ -9,7 +9,7 @@ const open: OpenPage[] = []
 /** Errors that Chromium logs while the daemon is down, and when the next one refuses the page's access. */
 const CONNECTION_ERRORS = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|WebSocket connection to .* failed|status of 401/
 
-/** Without a search text only notes are listed. */
+/** Without a search text only observations are listed. */
 const ALL_KINDS = '#/memory?kind=observation,summary,prompt'
 
 beforeAll(async () => {

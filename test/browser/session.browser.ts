@@ -95,7 +95,7 @@ describe('viewer.session', () => {
     expect(await page.locator('[data-turn="1"] .prompt').allTextContents()).toEqual(['Look after the lighthouse'])
     expect(await page.locator('[data-turn]').count()).toBe(2)
     await fixture.goTo(page, '#/session?q=lighthouse')
-    await page.getByTestId('session-row').getByText('2 turns, 1 note').waitFor()
+    await page.getByTestId('session-row').getByText('2 turns, 1 observation').waitFor()
     expect(errors).toEqual([])
   })
 })

@@ -89,12 +89,12 @@ describe('viewer.settings', () => {
 })
 
 describe('viewer.usage', () => {
-  test('the notes of each day are counted without a reload, as bars and as a table', async () => {
+  test('the observations of each day are counted without a reload, as bars and as a table', async () => {
     const { page, errors } = await watch('#/usage?days=7')
     await page.getByText('nothing was spent').waitFor()
-    await page.locator('.bars [title$="3 notes"]').waitFor()
+    await page.locator('.bars [title$="3 observations"]').waitFor()
     await remember('lighthouse')
-    await page.locator('.bars [title$="4 notes"]').waitFor()
+    await page.locator('.bars [title$="4 observations"]').waitFor()
     await page.getByText('Show as table').click()
     const rows = page.getByRole('region', { name: 'By day, newest first' }).getByRole('row')
     await rows.nth(7).waitFor()

@@ -55,7 +55,7 @@ describe('viewer.start', () => {
     expect(errors).toEqual([])
   })
 
-  test('a line of a turn leads to it and to its notes; a note can be pinned, corrected and forgotten', async () => {
+  test('a line of a turn leads to it and to its observations, which can be pinned, corrected and forgotten', async () => {
     const { page, errors } = await watch()
     const exchange = page.getByTestId('part-exchange')
     await exchange.getByText('of “When does the ferry leave?”').waitFor()
@@ -66,7 +66,7 @@ describe('viewer.start', () => {
     await exchange.getByRole('button', { name: 'Forget' }).first().waitFor()
 
     const line = page.getByTestId('start-line').filter({ hasText: 'The lamp needs three volts' })
-    await line.getByRole('link', { name: `Note #${lamp}` }).waitFor()
+    await line.getByRole('link', { name: `Observation #${lamp}` }).waitFor()
     await line.getByRole('button', { name: 'Pin' }).click()
     const pinned = page.getByTestId('part-pinned').getByText('The lamp needs three volts')
     await pinned.first().waitFor()
@@ -89,12 +89,12 @@ describe('viewer.start', () => {
     await dialog.getByRole('button', { name: 'Remember it' }).click()
     await page.getByTestId('start-line').getByText('The pier is closed in winter').first().waitFor()
     const log = page.getByRole('region', { name: 'What earlier sessions were given' })
-    await log.getByText('No note was added to a prompt').waitFor()
+    await log.getByText('No observation was added to a prompt').waitFor()
     await log.getByText('is not recorded').waitFor()
     expect(errors).toEqual([])
   })
 
-  test('notes that were added to a prompt are in the log, and with their session', async () => {
+  test('observations that were added to a prompt are in the log, and with their session', async () => {
     const other = await ViewerFixture.start({
       CLAUDE_MEM_PROVIDER: 'offline',
       CLAUDE_MEM_PROMPT_CONTEXT: 'true',
@@ -112,7 +112,7 @@ describe('viewer.start', () => {
       )
       const { page, errors } = await other.open('#/')
       const log = page.getByTestId('given-log')
-      await log.getByText('1 note').waitFor()
+      await log.getByText('1 observation').waitFor()
       await log.getByRole('link', { name: 'How many volts does the lighthouse lamp need?' }).click()
       await page
         .getByRole('region', { name: 'What it was given' })

@@ -44,7 +44,7 @@ test('memory query.a single kind and all kinds are different', () => {
   expect(roundTrip('#/memory?kind=observation').filters.kinds).toEqual(['observation'])
 })
 
-test('memory query.without a text each turn is listed by its notes; a search finds every kind', () => {
+test('memory query.without a text each turn is listed by its observations; a search finds every kind', () => {
   expect(shownKinds(EMPTY_MEMORY_QUERY)).toEqual(['observation'])
   expect(shownKinds({ ...EMPTY_MEMORY_QUERY, text: 'why' })).toEqual(HIT_KINDS)
   expect(shownKinds(roundTrip('#/memory?kind=prompt'))).toEqual(['prompt'])

@@ -23,7 +23,6 @@ const contextOverrides = {
   tokens: withinRule(CLAUDE_MEM_CONTEXT_TOKENS.rule),
   parts: z.array(z.enum(CONTEXT_PARTS)).max(CONTEXT_PARTS.length).exactOptional(),
 }
-export type ContextOverrides = z.output<z.ZodObject<typeof contextOverrides>>
 
 function withinRule({ min, max }: { min: number; max: number }) {
   return z.int().min(min).max(max).exactOptional()

@@ -48,7 +48,7 @@ export function Icon({ name, size = 17 }: { name: IconName; size?: number }) {
 /** Icon and colour of a kind of memory, with its name for screen readers. */
 export function KindIcon({ kind }: { kind: ObservationType | Exclude<HitKind, 'observation'> }) {
   return (
-    <span class="kind-icon" style={{ color: `var(--${kind})`, background: `var(--${kind}-soft)` }} title={kind}>
+    <span class="kind-icon" style={{ color: `var(--${kind})` }} title={kind}>
       <Icon name={kind} size={15} />
       <span class="unseen">{kind}</span>
     </span>

@@ -88,12 +88,12 @@ function UsageBody({ data }: { data: UsageData }) {
       <FigureList figures={usageFigures(data)} />
       {calls === 0 ? (
         <Note tone="live">
-          No model was called, so nothing was spent. Without a model, notes are written by rules on this machine.{' '}
+          No model was called, so nothing was spent. Without a model, observations are made by rules on this machine.{' '}
           <a href={viewHref('settings', null, { find: 'provider' })}>Choose a model</a>
         </Note>
       ) : null}
       {budget === null ? null : <Budget budget={budget} />}
-      <Section title="Notes by day" card>
+      <Section title="Observations by day" card>
         <DayBars data={data} />
       </Section>
       {calls === 0 ? null : (
@@ -115,7 +115,7 @@ function usageFigures({ activity, byDay }: UsageData): Figure[] {
   const total = (field: 'observations' | 'discoveryTokens' | 'prompts') =>
     activity.days.reduce((sum, day) => sum + day[field], 0)
   const learned: Figure[] = [
-    { name: 'notes', value: fullCount(total('observations')), about: 'Observations that were made' },
+    { name: 'observations', value: fullCount(total('observations')), about: 'Observations that were made' },
     { name: 'prompts', value: fullCount(total('prompts')), about: 'Prompts of the user' },
     { name: 'tokens of work remembered', value: compactCount(total('discoveryTokens')), about: WORK_TITLE },
   ]
@@ -163,27 +163,32 @@ function Budget({ budget }: { budget: NonNullable<DaemonStatus['budget']> }) {
   )
 }
 
-/** Notes of each day as bars, with all numbers in a table. */
+/** Observations of each day as bars, with all numbers in a table. */
 function DayBars({ data: { activity, byDay } }: { data: UsageData }) {
   const spent = new Map(byDay.rows.map((row) => [row.at, row]))
   const days = activity.dayStarts.map((start, i) => ({
     start,
-    notes: activity.days[i]?.observations ?? 0,
+    observations: activity.days[i]?.observations ?? 0,
     prompts: activity.days[i]?.prompts ?? 0,
     cost: spent.get(start)?.cost ?? 0,
   }))
-  const most = Math.max(1, ...days.map(({ notes }) => notes))
+  const most = Math.max(1, ...days.map(({ observations }) => observations))
   const rows = days
     .toReversed()
-    .map(({ start, notes, prompts, cost }) => [shortDay(start), fullCount(notes), fullCount(prompts), usdText(cost)])
+    .map(({ start, observations, prompts, cost }) => [
+      shortDay(start),
+      fullCount(observations),
+      fullCount(prompts),
+      usdText(cost),
+    ])
   return (
     <>
       <div class="bars" aria-hidden="true">
-        {days.map(({ start, notes }) => (
+        {days.map(({ start, observations }) => (
           <span
             key={start}
-            style={{ height: `${(notes / most) * 100}%` }}
-            title={`${shortDay(start)}: ${countOf(notes, 'note')}`}
+            style={{ height: `${(observations / most) * 100}%` }}
+            title={`${shortDay(start)}: ${countOf(observations, 'observation')}`}
           />
         ))}
       </div>
@@ -192,7 +197,12 @@ function DayBars({ data: { activity, byDay } }: { data: UsageData }) {
         <span>today</span>
       </p>
       <Details summary="Show as table">
-        <Table caption="By day, newest first" columns={['Day', 'Notes', 'Prompts', 'Cost']} rows={rows} numbers />
+        <Table
+          caption="By day, newest first"
+          columns={['Day', 'Observations', 'Prompts', 'Cost']}
+          rows={rows}
+          numbers
+        />
       </Details>
     </>
   )

@@ -22,7 +22,7 @@ export function MemoryActions({ id, pinned, onCorrected }: MemoryActionsProps) {
       <ActionButton
         icon="edit"
         name="Correct"
-        about="Replace it with a corrected note"
+        about="Replace it with a corrected observation"
         onAct={() => setDialog('correct')}
       />
       <ActionButton icon="trash" name="Forget" about="Delete it permanently" onAct={() => setDialog('forget')} />
@@ -47,7 +47,7 @@ function PinButton({ id, pinned }: { id: number; pinned: boolean }) {
     <ActionButton
       icon="pin"
       name={pinned ? 'Unpin' : 'Pin'}
-      about="Pinned notes are always part of what a session is told"
+      about="Pinned observations are always part of what a session is told"
       onAct={() => void pin()}
       pressed={pinned}
     />

@@ -89,7 +89,7 @@ interface CorrectProps extends DialogProps {
   onCorrected?: ((id: number) => void) | undefined
 }
 
-/** The form is made when the note is there. */
+/** The form is made when the observation is there. */
 export function CorrectDialog(props: CorrectProps) {
   const { data } = useOperation('observations', { ids: [props.id] })
   const [observation] = data?.observations ?? []
@@ -130,7 +130,7 @@ function CorrectForm({ id, observation, onClose, onCorrected }: CorrectProps & {
   return (
     <ActionDialog title={`Correct #${id}`} confirm="Correct it" disabled={isSame} onConfirm={correct} onClose={onClose}>
       <p class="soft small">
-        Your text becomes a new note that supersedes this one. The old one stays and is struck out.
+        Your text becomes a new observation that supersedes this one. The old one stays and is struck out.
       </p>
       <TypeField value={type} onValue={setType} />
       <TextFields specs={CORRECT_FIELDS} draft={draft} onDraft={setDraft} />
@@ -164,7 +164,7 @@ export function ForgetDialog({ id, onClose }: DialogProps) {
         {({ report }) => (
           <>
             <ul class="bullets stack">
-              <li>The note is deleted with its facts, links and source events. This cannot be undone.</li>
+              <li>The observation is deleted with its facts, links and source events. This cannot be undone.</li>
               <li>It is removed from the search index and from what future sessions are told.</li>
               {report.passages === 0 ? null : (
                 <li>{countOf(report.passages, 'passage')} of its turn are deleted with it.</li>
@@ -201,7 +201,7 @@ function RelatedChoice({ report: { related }, checked, onChange }: RelatedChoice
   const others = [
     ...(summaries.length === 0 ? [] : [countOf(summaries.length, 'summary', 'summaries')]),
     ...(prompts.length === 0 ? [] : [countOf(prompts.length, 'prompt')]),
-    ...(observations.length === 0 ? [] : [countOf(observations.length, 'linked note')]),
+    ...(observations.length === 0 ? [] : [countOf(observations.length, 'linked observation')]),
   ]
   if (others.length === 0) return null
   return (

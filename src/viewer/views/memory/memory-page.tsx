@@ -253,8 +253,8 @@ function NoMemories({ query }: { query: MemoryQuery }) {
   const isFiltered = activeFilters(query.filters).length > 0
   if (query.text === '' && !isFiltered) {
     return (
-      <EmptyState icon="memory" title="No notes yet">
-        <p>Work with your agent as usual. Notes appear here automatically, shortly after each turn.</p>
+      <EmptyState icon="memory" title="No observations yet">
+        <p>Work with your agent as usual. Observations appear here automatically, shortly after each turn.</p>
       </EmptyState>
     )
   }
@@ -262,7 +262,7 @@ function NoMemories({ query }: { query: MemoryQuery }) {
     <EmptyState icon="search" title="Nothing matches">
       <p>Try other words or fewer filters.</p>
       <a href={memoryHref({ ...EMPTY_MEMORY_QUERY, text: isFiltered ? query.text : '' })}>
-        {isFiltered ? 'Search without filters' : 'Show all notes'}
+        {isFiltered ? 'Search without filters' : 'Show all observations'}
       </a>
     </EmptyState>
   )

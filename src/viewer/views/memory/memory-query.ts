@@ -23,7 +23,7 @@ export interface MemoryQuery {
 /** No kinds: those that `shownKinds` chooses. */
 export const EMPTY_MEMORY_QUERY: MemoryQuery = { text: '', filters: { ...NO_FILTERS, kinds: [] } }
 
-/** A search answers one hit of each turn, of any kind. Without a text each turn would be listed several times: only notes are. */
+/** A search answers one hit of each turn, of any kind. Without a text each turn would be listed several times: only observations are. */
 export function shownKinds({ text, filters: { kinds } }: MemoryQuery): readonly HitKind[] {
   if (kinds.length > 0) return kinds
   return text.trim() === '' ? ['observation'] : HIT_KINDS

@@ -38,10 +38,11 @@ export function ObservationPanel({ id, query, hit, onClose }: ObservationPanelPr
   const answer = useLive(useOperation('observations', { ids: [id] }))
   const wasFound = useRef(false)
   return (
-    <Panel label={`Note ${id}`} onClose={onClose}>
+    <Panel label={`Observation ${id}`} onClose={onClose}>
       <Loaded query={answer}>
         {({ observations: [observation], passages }) => {
-          if (observation === undefined) return wasFound.current ? <Forgotten id={id} /> : <MissingMemory what="note" />
+          if (observation === undefined)
+            return wasFound.current ? <Forgotten id={id} /> : <MissingMemory what="observation" />
           wasFound.current = true
           return (
             <>
@@ -59,8 +60,8 @@ export function ObservationPanel({ id, query, hit, onClose }: ObservationPanelPr
 
 function Forgotten({ id }: { id: number }) {
   return (
-    <EmptyState icon="trash" title="This note was forgotten">
-      <p>Note #{id} is no longer in the memory, in searches or in what sessions are told.</p>
+    <EmptyState icon="trash" title="This observation was forgotten">
+      <p>Observation #{id} is no longer in the memory, in searches or in what sessions are told.</p>
     </EmptyState>
   )
 }
@@ -184,7 +185,7 @@ function Files({ observation: { filesRead, filesModified, functionsChanged } }: 
           <ul key={label} class="small">
             {files.slice(0, MAX_FILES).map((file) => (
               <li key={file} class="row spread">
-                <a class="mono plain-link" href={filterHref({ files: [file] })} title="Notes about this file">
+                <a class="mono plain-link" href={filterHref({ files: [file] })} title="Observations about this file">
                   {safeLine(file, 400)}
                 </a>
                 <span class="row soft">

@@ -110,7 +110,7 @@ function ProjectSelect({ filters: { project }, onChange }: FilterProps) {
 }
 
 const KIND_NAMES = {
-  observation: 'Notes',
+  observation: 'Observations',
   summary: 'Summaries',
   prompt: 'Prompts',
   passage: 'Passages',

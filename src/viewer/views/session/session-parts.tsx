@@ -29,7 +29,7 @@ export function StatusChip({ session: { status, state, waiting, quarantine } }: 
 }
 
 function unknownRequest(row: ListedSession): string {
-  return isHandWritten(row) ? 'Notes written by hand' : 'No prompt yet'
+  return isHandWritten(row) ? 'Observations written by hand' : 'No prompt yet'
 }
 
 interface SessionRowProps {
@@ -57,7 +57,7 @@ export function SessionRow({ row, isNew }: SessionRowProps) {
           <span>{safeLine(row.projectName)}</span>
           <span>{safeLine(clientTitle(row.client))}</span>
           <span>
-            {countOf(row.prompts, 'turn')}, {countOf(row.observations, 'note')}
+            {countOf(row.prompts, 'turn')}, {countOf(row.observations, 'observation')}
           </span>
           {waiting === 0 ? null : <span>{fullCount(waiting)} waiting</span>}
           {row.failed === 0 ? null : <span class="bad">{fullCount(row.failed)} failed</span>}

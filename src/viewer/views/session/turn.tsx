@@ -1,4 +1,4 @@
-/** One turn of a session: the prompt, what came of it, the notes; how it was observed is behind "Details". */
+/** One turn of a session: the prompt, what came of it, the observations; how it was observed is behind "Details". */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Details } from '../../components/basics.tsx'
 import { MemoryLink } from '../../components/memory-parts.tsx'

@@ -23,7 +23,7 @@ import { currentRoute, navigate, viewHref } from '../../route.ts'
 import { safeLine, safeText, titleText } from '../../safe-text.ts'
 import { MemoryActions } from '../memory/actions.tsx'
 import { RememberDialog } from '../memory/dialogs.tsx'
-import { TurnNotes } from '../memory/turn-notes.tsx'
+import { TurnObservations } from '../memory/turn-observations.tsx'
 import { type LineSource, type StartEntry, type StartSection, startSections } from './start-sections.ts'
 
 type ListedSession = OutputOf<'sessions'>['sessions'][number]
@@ -149,7 +149,7 @@ const REASONS: Record<ContextPart | 'frame', string> = {
   pinned: 'you pinned them',
   state: 'computed from what tools reported',
   exchange: 'in the words that were used, the report with its beginning and end',
-  decided: 'your answers to questions, plans that you approved, notes written by hand',
+  decided: 'your answers to questions, plans that you approved, observations written by hand',
   story: 'statements of earlier turns that add most for their length',
   others: 'newest first',
   more: 'the same in every session',
@@ -207,14 +207,14 @@ function EntrySource({ entry: { from }, pinned, sessions }: EntrySourceProps) {
         From <SourceLink from={from} sessions={sessions} />
       </p>
       <Details summary="Pin, correct or forget">
-        <TurnNotes session={from.session} turn={from.turn} />
+        <TurnObservations session={from.session} turn={from.turn} />
       </Details>
     </>
   )
 }
 
 function SourceLink({ from, sessions }: { from: NonNullable<LineSource>; sessions: readonly ListedSession[] }) {
-  if ('observation' in from) return <a href={viewHref('memory', from.observation)}>Note #{from.observation}</a>
+  if ('observation' in from) return <a href={viewHref('memory', from.observation)}>Observation #{from.observation}</a>
   const session = sessions.find((one) => one.session === from.session)
   return (
     <>
@@ -241,7 +241,7 @@ function GivenLog({ sessions }: { sessions: readonly ListedSession[] }) {
     <Section title="What earlier sessions were given" about="after their start">
       {given.length === 0 ? (
         <p class="soft">
-          No note was added to a prompt or to a file that was read.
+          No observation was added to a prompt or to a file that was read.
           {isOff ? (
             <>
               {' '}
@@ -255,14 +255,14 @@ function GivenLog({ sessions }: { sessions: readonly ListedSession[] }) {
             <li key={session} class="row spread">
               <a href={viewHref('session', session)}>{titleText(request, 120)}</a>
               <span class="small soft">
-                {countOf(count, 'note')}, <RelativeTime at={updatedAt} />
+                {countOf(count, 'observation')}, <RelativeTime at={updatedAt} />
               </span>
             </li>
           ))}
         </ul>
       )}
       <p class="small soft">
-        The text that a session got at its start is not recorded, and no agent reports which notes it used.
+        The text that a session got at its start is not recorded, and no agent reports what it used.
       </p>
     </Section>
   )

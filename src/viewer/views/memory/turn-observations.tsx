@@ -1,4 +1,4 @@
-/** The notes that were made of one turn, each with what can be done about it. */
+/** The observations of one turn, each with what can be done about it. */
 import { Loaded } from '../../components/basics.tsx'
 import { MemoryLink } from '../../components/memory-parts.tsx'
 import { useLive, useOperation } from '../../queries.ts'
@@ -10,16 +10,16 @@ const PLAIN_ID = /^[\w-]{1,100}$/
 /** More than a session has. */
 const MAX_ROWS = 1_000
 
-export function TurnNotes({ session, turn }: { session: string; turn: number }) {
+export function TurnObservations({ session, turn }: { session: string; turn: number }) {
   const story = useLive(useOperation('story', { session, trace: 0, rows: MAX_ROWS }))
   return (
     <Loaded query={story}>
       {({ story: { observationRows } }) => {
-        const notes = observationRows.filter(({ promptNumber }) => promptNumber === turn)
-        if (notes.length === 0) {
+        const observations = observationRows.filter(({ promptNumber }) => promptNumber === turn)
+        if (observations.length === 0) {
           return (
             <p class="small soft">
-              No note was made of this turn, only its words are kept.
+              This turn has no observation, only its words are kept.
               {PLAIN_ID.test(session) ? (
                 <>
                   {' '}
@@ -31,7 +31,7 @@ export function TurnNotes({ session, turn }: { session: string; turn: number }) 
         }
         return (
           <ul class="rows small">
-            {notes.map(({ id, type, title }) => (
+            {observations.map(({ id, type, title }) => (
               <MemoryLink key={id} href={viewHref('memory', id)} kind={type} title={title}>
                 <MemoryActions id={id} />
               </MemoryLink>
