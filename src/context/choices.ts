@@ -16,6 +16,8 @@ import type { PastTurn } from './turns.ts'
 export interface Choice {
   /** Null for a note that was written by hand. */
   turn: PastTurn | null
+  /** Id of the note; null for what was said in a turn. */
+  note: number | null
   at: number
   /** A short prompt that answers a question, not an answer in the client's own field. */
   isReply: boolean
@@ -53,6 +55,7 @@ function answerChoice(turn: PastTurn, { subject, text, at }: Passage, now: Momen
   const isApproval = answer === APPROVED && subject !== null
   return {
     turn,
+    note: null,
     at,
     isReply: false,
     line: `- ${moment(at, now)} user ${isApproval ? `approved ${quoteBegin(subject, MAX_QUESTION_CHARS)}` : choice}`,
@@ -69,6 +72,7 @@ function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment):
   return [
     {
       turn,
+      note: null,
       at,
       isReply: true,
       line: `- ${moment(at, now)} prompt: ${quoteBegin(request, MAX_ANSWER_CHARS)}; asked ${when}: ${asked.line}`,
@@ -152,6 +156,7 @@ export function writtenNotes(observations: readonly Observation[], now: Moment):
     const quotation = quoteBegin(said.join(' '), 2 * MAX_ANSWER_CHARS)
     return {
       turn: null,
+      note: note.id,
       at: note.createdAt,
       isReply: false,
       line: `- ${moment(note.createdAt, now)} #${note.id} ${speakerName(note)}: ${quotation}`,

@@ -70,8 +70,7 @@ export interface Statement extends Candidate {
 /** What the user decided: a line of its own, beside the turns. */
 export interface DecisionLine extends Candidate {
   turn: null
-  line: string
-  at: number
+  choice: Choice
 }
 
 /** A statement with fewer terms says nothing alone, unless it names something. */
@@ -191,9 +190,10 @@ export function chooseStory(turns: readonly PastTurn[], choices: readonly Choice
   const ages = turnAges(turns)
   const ageOf = (turn: PastTurn) => ages.get(turn) ?? 1
   const openings = openingsOf(turns, ageOf, options)
-  const decisions = choices.map(({ line, at, turn, words, isReply }): DecisionLine => {
+  const decisions = choices.map((choice): DecisionLine => {
+    const { line, turn, words, isReply } = choice
     const prior = (isReply ? STORY.request : STORY.choice) * (turn === null ? 1 : ageOf(turn))
-    return { turn: null, line, at, prior, terms: termsOf(words), chars: line.length + 1 }
+    return { turn: null, choice, prior, terms: termsOf(words), chars: line.length + 1 }
   })
   const teller = new Teller(openings, decisions, options)
   const chosen = teller.tellBest()

@@ -61,6 +61,15 @@ describe('the start of a session', () => {
     expect(text).not.toMatch(/## State|## Decided|## How|More:/)
   })
 
+  test('start.sources: each line says which note or turn it rests on', () => {
+    const start = renderStart(material({ passages: WORK, pinned: [observation(7)] }), OPTIONS)
+    const from = (words: string) => start?.lines.find(({ text }) => text.includes(words))?.from
+    expect(start?.lines.map(({ text }) => text).join('\n')).toBe(start?.text)
+    expect(from('#7 agent')).toEqual({ observation: 7 })
+    expect(from('Then use integer cents everywhere')).toEqual({ session: 'monday', turn: 2 })
+    expect(from('## Last exchange')).toBeNull()
+  })
+
   test('start.sameBytes for the same memory, in whatever order it was read', () => {
     expect(start({ passages: WORK.toReversed() })).toBe(start({ passages: WORK }))
   })

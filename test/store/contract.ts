@@ -150,6 +150,23 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         ])
       })
 
+      test('sessions.sayWhatWasAskedAndWhatCameOfIt', async () => {
+        const prompt = (number: number, text: string, isPrivate: boolean) => ({
+          ...{ number, text, private: isPrivate, eventId: `e${number}`, at: NOW },
+        })
+        const prompts = [prompt(1, 'my password', true), prompt(2, 'mend the login', false)]
+        await committed(store, commitOf('a', 1, { prompts, observations: [observationOf([])] }))
+        await committed(store, commitOf('b', 1, { summaries: [summaryOf()] }))
+        const listed = async () =>
+          Object.fromEntries((await store.sessions({})).map(({ session, ...row }) => [session, row]))
+        expect(await listed()).toMatchObject({
+          a: { request: 'mend the login', outcome: 'Login fixed', given: 0 },
+          b: { request: null, outcome: 'fixed' },
+        })
+        await committed(store, commitOf('b', 2, { summaries: [summaryOf({ whole: true, request: 'all of it' })] }))
+        expect(await listed()).toMatchObject({ b: { request: 'all of it' } })
+      })
+
       test('projects.areKnownByTheirNewestNameWithTheirCounts', async () => {
         const named = (key: string, name: string) => stateOf({ project: { key, name } })
         await committed(store, commitOf('a', 1, { state: named('git:/1', 'old'), observations: [observationOf([])] }))

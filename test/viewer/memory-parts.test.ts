@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { authorText, receivedNote } from '../../src/viewer/author.tsx'
+import { authorText, receivedNote } from '../../src/viewer/components/memory-parts.tsx'
 
 const AT = new Date(2026, 10, 16, 14, 30).getTime()
 
