@@ -17,7 +17,7 @@ import { commitsOf } from '../reading/git.ts'
 import { isSpecific, TermWeights, termsOf } from '../reading/terms.ts'
 import { readWords, type WordBlock } from '../reading/words.ts'
 import { type Choice, isQuestion } from './choices.ts'
-import { type Note, type PastTurn, requestBegin } from './turns.ts'
+import { type PastTurn, requestBegin, type TurnNote } from './turns.ts'
 
 export const STORY = {
   /** Names and numbers compared with other words. */
@@ -122,7 +122,7 @@ const toSaid =
 const leadPrior = (i: number): number => (i < LEAD_STATEMENTS ? STORY.lead : 1)
 
 /** A model has weighed what it says: each of its statements is a whole. */
-function noteStatements(observation: Note): Said[] {
+function noteStatements(observation: TurnNote): Said[] {
   const { id, title, narrative, facts, amendedBy } = observation
   // Another machine of the same user is no other member.
   const speaker = speakerName({ ...observation, author: null })

@@ -32,11 +32,11 @@ export interface PastTurn {
   /** What was done, oldest first. */
   steps: Passage[]
   /** Made by a model, or of words that are no longer kept; oldest first. */
-  notes: Note[]
+  notes: TurnNote[]
 }
 
 /** With the ids of the later ones that replace a statement of it. */
-export type Note = Observation & { amendedBy: readonly number[] }
+export type TurnNote = Observation & { amendedBy: readonly number[] }
 
 /** The observer without a model stores this name. */
 const OFFLINE_MODEL = 'offline'
