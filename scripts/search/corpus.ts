@@ -5,7 +5,7 @@
  * sessions have different subjects, and words are as rare and as frequent as in real texts.
  */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import type { MemoryEvent } from '../../src/domain/event.ts'
 import { OBSERVATION_TYPES, type ObservationDraft, type SummaryDraft } from '../../src/domain/observation.ts'
 import type { PassageDraft } from '../../src/domain/passage.ts'
@@ -73,8 +73,9 @@ export class Corpus {
     this.#parts = {
       titles: some(sources.flatMap(({ title }) => title ?? [])),
       sentences: some(sources.flatMap(({ narrative }) => sentencesOf(narrative ?? ''))),
-      facts: some(sources.flatMap(({ facts }) => facts)),
-      concepts: some(sources.flatMap(({ concepts }) => concepts)),
+      // The observer without a model names neither facts apart nor concepts: sentences and names of files are as good here.
+      facts: some(sources.flatMap(({ facts, narrative }) => [...facts, ...sentencesOf(narrative ?? '')])),
+      concepts: some(sources.flatMap(({ concepts, filesModified }) => [...concepts, ...filesModified.map(nameOf)])),
       files: some(sources.flatMap(({ filesRead, filesModified }) => [...filesRead, ...filesModified])),
     }
     this.#words = vocabulary()
@@ -156,6 +157,8 @@ export class Corpus {
     return this.#words[Math.floor(rank)] ?? 'word'
   }
 }
+
+const nameOf = (path: string): string => basename(path, extname(path)).toLowerCase()
 
 function sentencesOf(text: string): string[] {
   return text.split(/(?<=[.:;])\s+/u).filter((sentence) => sentence.trim() !== '')
