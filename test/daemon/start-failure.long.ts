@@ -1,11 +1,22 @@
 /** Daemons that cannot start, and what the person is told by the hooks of the next session. */
 import { spawn } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { projectOfDirectory } from '../../src/domain/project.ts'
 import { encodeRenderedContext, renderedContextPath } from '../../src/domain/rendered-context.ts'
 import { dataPaths } from '../../src/lib/paths.ts'
+import { readStartFailure } from '../../src/lib/start-failure.ts'
 import { Database } from '../../src/store/sqlite/database.ts'
 import { DaemonSandbox } from '../support/daemon.ts'
 import { temporaryDirectory } from '../support/directories.ts'
@@ -113,6 +124,25 @@ test('a reason is one short line without control characters', async () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   expect(message).not.toMatch(/[\u0000-\u001f]/)
   expect(message.length).toBeLessThan(1_500)
+})
+
+test('a database driver that another version of node built', async () => {
+  place = new DaemonSandbox()
+  const program = temporaryDirectory('program')
+  const driver = join(program, 'node_modules', 'better-sqlite3')
+  mkdirSync(driver, { recursive: true })
+  writeFileSync(join(driver, 'index.js'), "throw new Error('built for NODE_MODULE_VERSION 1')")
+  cpSync(DIST, join(program, 'dist'), { recursive: true, filter: (file) => file !== join(DIST, 'plugin') })
+  // There is no registry: what is fetched fails at once.
+  writeFileSync(join(program, '.npmrc'), 'registry=http://127.0.0.1:9/\nfetch-retries=0\n')
+  const run = { dist: join(program, 'dist') }
+  await place.hook(start, { HOME: program }, run)
+  const { paths } = place
+  const reason = () => readStartFailure(paths)
+  await waitUntil('the failure is recorded', () => reason().includes('NODE_MODULE_VERSION 1'))
+  await waitUntil('fetching failed', () => reason().includes('every ten minutes'), 60_000)
+  const { stdout } = await place.hook(start, { HOME: program }, run)
+  expect(JSON.parse(stdout).systemMessage).toMatch(/cannot start: the database driver does not run with Node/)
 })
 
 test('something else in place of the lock', async () => {
