@@ -591,7 +591,7 @@ const KEY_MARKS =
 /** Also as JSON text has it, and where a text was cut. */
 const LINE_BREAK = /((?:\\+[nr]|[\n\r]|\[… [^\]\n]{1,60} …\])+)/
 /** What a diff, a listing or source code has before and after the line of a key. */
-const LINE_START = /^(?:[\w./-]{0,200}(?::\d+:|-\d+-)|\s{0,8}\d{1,6}[→:|\t])?[\s"'`+|>#*,/\\-]*/
+const LINE_START = /^(?:[\w./-]{0,200}(?::\d+:|-\d+-)|\s{0,8}\d{1,6}(?:[→:|\t]|\\t))?[\s"'`+|>#*,/\\-]*/
 const LINE_END = /[\s"'`,;+\\}\]]*$/
 const KEY_HEADER = /^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)*: /
 /** Words of base64 in one line: a key whose line breaks became spaces. */

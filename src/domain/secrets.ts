@@ -10,13 +10,14 @@ import { maskAssignments } from './secret-assignments.ts'
 import { maskCommands } from './secret-commands.ts'
 import { maskEncoded } from './secret-encoded.ts'
 import { applicableRules, FORMAT_HINTS, PRIVATE_KEYS, type SecretRule } from './secret-formats.ts'
+import { maskEscapedLines, maskHunks } from './secret-lines.ts'
 import { LANGUAGE_HINTS } from './secret-names.ts'
 import { maskMarkedObjects, OBJECT_HINTS } from './secret-objects.ts'
 import { maskTables, TABLE_HINTS } from './secret-tables.ts'
 
 /** Replaces every secret by `[secret:kind]`. Idempotent. */
 export function maskSecrets(text: string): string {
-  return maskEncoded(maskPlain(text), maskPlain)
+  return maskEscapedLines(text, (lines) => maskEncoded(maskHunks(maskPlain(lines), maskPlain), maskPlain))
 }
 
 function maskPlain(text: string): string {

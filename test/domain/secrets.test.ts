@@ -427,6 +427,9 @@ describe('masking', () => {
     'form-data; name="password"\n',
     'AQEa-',
     'set password =',
+    '@@ -1 +1 @@\n+',
+    '@@ a\n+token: b\n\n',
+    '{\\"a\\":\\n',
   ])(
     // biome-ignore format: a list
     'reads %j in linear time',
