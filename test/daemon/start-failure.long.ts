@@ -145,11 +145,19 @@ test('a database driver that another version of node built', async () => {
   expect(JSON.parse(stdout).systemMessage).toMatch(/cannot start: the database driver does not run with Node/)
 })
 
-test('something else in place of the lock', async () => {
+test.each(['lock', 'database'] as const)('something else in place of the %s', async (name) => {
   place = new DaemonSandbox()
-  mkdirSync(place.paths.lock, { recursive: true })
+  mkdirSync(place.paths[name], { recursive: true })
   await failedStart(place)
-  expect((await told(place, 'claude-code')).message).toMatch(/cannot start/)
+  expect((await told(place, 'claude-code')).message).toMatch(/cannot start.*is not a file; .*move it away/)
+})
+
+test('a file in place of the logs', async () => {
+  place = new DaemonSandbox()
+  mkdirSync(place.dataDir, { recursive: true })
+  writeFileSync(place.paths.logs, '')
+  await failedStart(place)
+  expect((await told(place, 'claude-code')).message).toMatch(/cannot start.*logs is not a directory/)
 })
 
 describe.skipIf(!canMount)('no space for the backup of a migration', () => {
