@@ -41,7 +41,7 @@ export function failureReason(paths: Paths, error: unknown): string {
   return plain(fix === '' ? reason : `${reason}; ${fix}`)
 }
 
-const ACCESS_CODES = /^(EACCES|EPERM|EROFS|ENOTDIR|EISDIR|EEXIST|SQLITE_(CANTOPEN|READONLY|PERM|IOERR))/
+const ACCESS_CODES = /^(EACCES|EPERM|EROFS|ENOTDIR|EISDIR|EEXIST|ENXIO|SQLITE_(CANTOPEN|READONLY|PERM|IOERR))/
 
 function isAccessError(error: unknown): boolean {
   if (ACCESS_CODES.test(systemCode(error) ?? '')) return true

@@ -1,5 +1,5 @@
 /** Daemons that cannot start, and what the person is told by the hooks of the next session. */
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -150,6 +150,14 @@ test.each(['lock', 'database'] as const)('something else in place of the %s', as
   mkdirSync(place.paths[name], { recursive: true })
   await failedStart(place)
   expect((await told(place, 'claude-code')).message).toMatch(/cannot start.*is not a file; .*move it away/)
+})
+
+test.skipIf(process.platform === 'win32')('a pipe in place of the log', async () => {
+  place = new DaemonSandbox()
+  mkdirSync(place.paths.logs, { recursive: true })
+  execFileSync('mkfifo', [join(place.paths.logs, 'daemon.log')])
+  await failedStart(place)
+  expect((await told(place, 'claude-code')).message).toMatch(/cannot start.*daemon\.log is not a file/)
 })
 
 test('a file in place of the logs', async () => {
