@@ -2,6 +2,7 @@
  * Cells whose column has the name of a secret: tables in Markdown, those that `psql` and `mysql` print, CSV, and the rows of an
  * SQL `INSERT`. Every line is read once, so the time is linear in the length of the text.
  */
+import { LiteralSearch } from '../lib/literal-search.ts'
 import type { Span } from './private-parts.ts'
 import { isMixed, isPlaceholderValue, looksRandom, readSecretName, type SecretName } from './secret-names.ts'
 
@@ -45,44 +46,54 @@ export const TABLE_HINTS: readonly string[] = [
   ...['passw', 'passphrase', 'passcode', 'secret', 'token', 'apikey', 'api_key', 'api-key', 'api key', 'access_key'],
   ...['private_key', 'credential', 'senha', 'wachtwoord', 'contrase'],
 ]
-const NAME = new RegExp(TABLE_HINTS.join('|'), 'i')
+let names: LiteralSearch | null = null
 
 function rowsOfTables(text: string): Cell[] {
+  names ??= new LiteralSearch(TABLE_HINTS)
   const cells: Cell[] = []
-  let header: Line | null = null
-  let table: { columns: Columns; count: number; divider: RegExp } | null = null
-  for (const line of linesOf(text)) {
-    if (table !== null && cellsOf(line, table.divider).length === table.count) {
-      cells.push(...secretsOfRow(cellsOf(line, table.divider), table.columns))
-      continue
+  for (let at = names.next(text, 0); at !== -1; ) {
+    const header = lineAt(text, text.lastIndexOf('\n', at) + 1)
+    const table = tableBelow(text, header)
+    let row = table?.first ?? null
+    while (table !== null && row !== null && cellsOf(row, table.divider).length === table.count) {
+      cells.push(...secretsOfRow(cellsOf(row, table.divider), table.columns))
+      row = lineAfter(text, row)
     }
-    table = null
-    if (header !== null && NAME.test(header.text) && SEPARATOR.test(line.text)) {
-      const names = cellsOf(header, DIVIDER)
-      table = { columns: columnsOf(names), count: names.length, divider: DIVIDER }
-      if (table.columns.size === 0) table = null
-    }
-    header = line.text.length <= MAX_LINE ? line : null
-    if (table === null && header !== null && CSV_DIVIDER.test(line.text) && NAME.test(line.text)) {
-      const names = cellsOf(line, CSV_DIVIDER)
-      const columns = names.every(({ text: name }) => /^[\w .-]+$/.test(name)) ? columnsOf(names) : NO_COLUMNS
-      if (columns.size > 0) table = { columns, count: names.length, divider: CSV_DIVIDER }
-    }
+    const next = table === null ? lineAfter(text, header) : row
+    if (next === null) break
+    at = names.next(text, next.start)
   }
   return cells
 }
 
-const NO_COLUMNS: Columns = new Map()
+interface Table {
+  columns: Columns
+  count: number
+  divider: RegExp
+  first: Line | null
+}
 
-/** Also as JSON text has them. */
-function* linesOf(text: string): Generator<Line> {
-  const breaks = /\r?\n|\\r?\\n|\\n/g
-  let start = 0
-  for (let found = breaks.exec(text); found !== null; found = breaks.exec(text)) {
-    yield { text: text.slice(start, found.index), start }
-    start = found.index + found[0].length
-  }
-  yield { text: text.slice(start), start }
+/** Null if the line is not the header of a table with a secret. */
+function tableBelow(text: string, header: Line): Table | null {
+  if (header.text.length > MAX_LINE) return null
+  const next = lineAfter(text, header)
+  const hasSeparator = next !== null && SEPARATOR.test(next.text.slice(0, MAX_LINE))
+  const divider = hasSeparator ? DIVIDER : CSV_DIVIDER
+  const cells = cellsOf(header, divider)
+  if (!hasSeparator && !(cells.length > 1 && cells.every(({ text: name }) => /^[\w .-]+$/.test(name)))) return null
+  const columns = columnsOf(cells)
+  if (columns.size === 0) return null
+  return { columns, count: cells.length, divider, first: hasSeparator ? lineAfter(text, next) : next }
+}
+
+function lineAt(text: string, start: number): Line {
+  const end = text.indexOf('\n', start)
+  return { text: text.slice(start, end === -1 ? text.length : end), start }
+}
+
+function lineAfter(text: string, { text: line, start }: Line): Line | null {
+  const next = start + line.length + 1
+  return next < text.length ? lineAt(text, next) : null
 }
 
 /** Without blanks, quotes and signs of Markdown around them. */

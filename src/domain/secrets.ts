@@ -4,7 +4,7 @@
  * with such a name, lines of files that exist to hold secrets, and all of these in base64. All of them take time that is linear in the length of the text.
  */
 import { LiteralSearch } from '../lib/literal-search.ts'
-import { maskQuotedFiles, maskSecretManifests } from './credential-files.ts'
+import { maskQuotedFiles, maskSecretManifests, maskTypedCommands } from './credential-files.ts'
 import { removeSpans } from './private-parts.ts'
 import { maskAssignments } from './secret-assignments.ts'
 import { maskCommands } from './secret-commands.ts'
@@ -25,7 +25,7 @@ function maskPlain(text: string): string {
   // Repeated until nothing changes: masking one secret may reveal the start of the next.
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const before = masked
-    masked = maskSecretManifests(maskQuotedFiles(removeSpans(masked, PRIVATE_KEYS)))
+    masked = maskSecretManifests(maskQuotedFiles(maskTypedCommands(removeSpans(masked, PRIVATE_KEYS))))
     const hints = secretHints(masked)
     masked = maskMarkedObjects(masked, hints)
     for (const rule of applicableRules(masked, hints, pass > 0)) masked = applyRule(masked, rule)

@@ -169,6 +169,13 @@ const MASKED: [text: string, masked: string][] = [
   ['password: |\n  hunter\nport: 1', 'password: |\n  [secret:password]\nport: 1'],
   ['{"password": 123456}', '{"password": [secret:password]}'],
   ['pass = hunter2', 'pass = [secret:password]'],
+  // What a terminal showed.
+  ['$ cat ~/.pgpass\ndb:5432:app:jo:hunter2\n$ ls\na.ts', '$ cat ~/.pgpass\n[secret:credentials-file]\n$ ls\na.ts'],
+  ['jo@host:~$ pass show mail\nhunter2\n\nthen', 'jo@host:~$ pass show mail\n[secret:credentials-file]\n\nthen'],
+  [
+    '❯ vault kv get -field=password secret/db\nhunter2',
+    '❯ vault kv get -field=password secret/db\n[secret:credentials-file]',
+  ],
   // Columns.
   [
     '| user | password |\n|---|---|\n| jo | hunter2! |\n',
@@ -350,6 +357,7 @@ const LEFT_ALONE = [
   'password:\n  type: string\n  minLength: 8',
   'Login: jo@acme.com / GitHub',
   'The password is "too short".',
+  '$ cat README.md\nA text.\n$ pass --help\nusage: pass',
 ]
 
 describe('secrets by their name', () => {
@@ -427,6 +435,8 @@ describe('masking', () => {
     'form-data; name="password"\n',
     'AQEa-',
     'set password =',
+    '$ cat .env\n',
+    '$ cat .env\na=b\n',
     '@@ -1 +1 @@\n+',
     '@@ a\n+token: b\n\n',
     '{\\"a\\":\\n',
