@@ -101,7 +101,7 @@ const OF =
 const TO = /[ \t](?:to|zu|auf|à|a|naar|na|на)[ \t]{1,4}/iy
 const SPACE = /[ \t]{1,40}/y
 /** In JSON text a line break is escaped. */
-const BARE = /(?:[^\s"'`\\]{1,8192}|\\(?!\\{0,2}[nrt"])){1,64}/y
+const BARE = /(?:[^\s"'`\\]{1,8192}|\\\r?\n(?=[A-Za-z0-9])|\\(?!\\{0,2}[nrt"])){1,64}/y
 /**
  * Reads `BARE`. A word without blanks may have many names, and ends at the same place for each of them: this is looked for once.
  */
@@ -160,7 +160,13 @@ function assignmentAt(text: string, bareAt: NameAt['bareAt'], index: number, len
   if (!FOLLOWED.has(text[to] ?? '') || (read.weak && !SYNTAX.has(afterBlanks(text, to)))) return nothing
   const at: NameAt = { ...read, text, bareAt, name, from, to }
   const found =
-    markedValue(at) ?? operatorValue(at) ?? pairedValue(at) ?? elementValue(at) ?? argumentValue(at) ?? spacedValue(at)
+    markedValue(at) ??
+    blockValue(at) ??
+    operatorValue(at) ??
+    pairedValue(at) ??
+    elementValue(at) ??
+    argumentValue(at) ??
+    spacedValue(at)
   return found === null ? nothing : { kind: read.kind, secrets: found.secrets, end: Math.max(to, found.end) }
 }
 
@@ -337,6 +343,28 @@ function pairedValue(at: NameAt): Values | null {
     : one(start, start + bare.length)
 }
 
+const DEFAULT = /\\{0,3}["'][ \t]{0,4}\{[^{}]{0,400}?\bdefault[ \t]{0,20}=[ \t]{0,20}(?=\\{0,3}["'])/y
+const PLIST = /<\/key>(?:\s|\\n){0,40}<string>(?=[^<>\r\n]{1,512}<)/y
+const BEFORE = /\bvalue=\\{0,3}["']([^"'<>\\\n]{1,512})\\{0,3}["']\s{1,8}(?:name|key)=\\{0,3}["'][\w.:-]{0,60}$/i
+
+/** `variable "db_password" { default = "…" }`, `<key>token</key><string>…</string>`, `<set value="…" name="password"/>`. */
+function blockValue(at: NameAt): Values | null {
+  const { text, from, to } = at
+  const block = text[to] === '"' || text[to] === '\\' ? matchAt(DEFAULT, text, to) : null
+  if (block !== null && /\bvariable[ \t]{1,4}\\{0,3}"[\w-]{0,100}$/.test(text.slice(Math.max(0, from - 140), from)))
+    return quotedValue(at, to + block[0].length)
+  const key = text[to] === '<' ? matchAt(PLIST, text, to) : null
+  const start = to + (key?.[0].length ?? 0)
+  const value = key === null ? '' : text.slice(start, text.indexOf('<', start))
+  if (value !== '') return isSecretText(at, value) ? one(start, start + value.length) : none(to)
+  const before = /["'\\]/.test(text[to] ?? '') ? BEFORE.exec(text.slice(Math.max(0, from - MAX_BEFORE), from)) : null
+  if (before === null || !isSecretText(at, before[1] ?? '')) return null
+  const open = from - before[0].length + before[0].indexOf(before[1] ?? '', 'value='.length)
+  return one(open, open + (before[1] ?? '').length)
+}
+
+/** Characters of an attribute and its neighbour. */
+const MAX_BEFORE = 600
 const ELEMENT = /\\{0,3}["']?>([^<>\r\n]{1,512})<\\{0,3}\//y
 
 /** `<password>…</password>`, `<entry key="db.password">…</entry>`. */

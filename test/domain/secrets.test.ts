@@ -169,6 +169,14 @@ const MASKED: [text: string, masked: string][] = [
   ['password: |\n  hunter\nport: 1', 'password: |\n  [secret:password]\nport: 1'],
   ['{"password": 123456}', '{"password": [secret:password]}'],
   ['pass = hunter2', 'pass = [secret:password]'],
+  // In a block.
+  [
+    'variable "db_password" {\n  type = string\n  default = "hunter2"\n}',
+    'variable "db_password" {\n  type = string\n  default = "[secret:password]"\n}',
+  ],
+  ['<key>APIToken</key>\n<string>a1b2c3d4</string>', '<key>APIToken</key>\n<string>[secret:token]</string>'],
+  ['<set value="hunter2" name="password"/>', '<set value="[secret:password]" name="password"/>'],
+  ['TOKEN=a1b2c3\\\nd4e5f6 run', 'TOKEN=[secret:token] run'],
   // What a terminal showed.
   ['$ cat ~/.pgpass\ndb:5432:app:jo:hunter2\n$ ls\na.ts', '$ cat ~/.pgpass\n[secret:credentials-file]\n$ ls\na.ts'],
   ['jo@host:~$ pass show mail\nhunter2\n\nthen', 'jo@host:~$ pass show mail\n[secret:credentials-file]\n\nthen'],
@@ -357,6 +365,9 @@ const LEFT_ALONE = [
   'password:\n  type: string\n  minLength: 8',
   'Login: jo@acme.com / GitHub',
   'The password is "too short".',
+  'variable "db_password" {\n  type = string\n  default = ""\n}',
+  '<key>password</key>\n<string></string>',
+  '<label value="Password" name="password"/>',
   '$ cat README.md\nA text.\n$ pass --help\nusage: pass',
 ]
 
@@ -435,6 +446,10 @@ describe('masking', () => {
     'form-data; name="password"\n',
     'AQEa-',
     'set password =',
+    'variable "token" {',
+    'value="a" name="token" ',
+    '<key>token</key>',
+    'TOKEN=a\\\n',
     '$ cat .env\n',
     '$ cat .env\na=b\n',
     '@@ -1 +1 @@\n+',
