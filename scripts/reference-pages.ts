@@ -2,11 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Options } from 'yargs'
+import type { SessionInput } from '../machines/session/types.ts'
 import { type CliCommand, COMMAND_GROUPS } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commands/index.ts'
 import { SETTING_GROUPS, type SettingSpec } from '../src/settings/rules.ts'
 import { SETTING_NAMES, SETTINGS } from '../src/settings/settings.ts'
-import type { Chart } from '../src/statechart/chart.ts'
+import { type Chart, inside, outline } from '../src/statechart/chart.ts'
 import { mermaidDiagram } from '../src/statechart/export.ts'
 import { CHARTS } from '../src/statechart/machine-charts.ts'
 import { ROOT } from './lib/sandbox.ts'
@@ -30,19 +31,66 @@ function seeAlso(...links: string[]): string {
   return `[All pages](README.md). See also: ${links.join(', ')}.`
 }
 
+/** Who sends an event to a session, and when. */
+const SESSION_EVENTS: Record<SessionInput['type'], [sender: string, when: string]> = {
+  SESSION_START: ['a hook', 'the client starts or continues the session'],
+  PROMPT: ['a hook', 'the user sends a prompt'],
+  MESSAGE: ['a hook', 'the agent has used a tool, or a subagent has ended'],
+  TURN_END: ['a hook', 'the agent stops'],
+  PRE_COMPACT: ['a hook', 'the client is about to shorten its own conversation'],
+  SESSION_END: ['a hook', 'the client ends the session'],
+  FLUSH: ['a user', 'messages that wait are observed now'],
+  SUMMARIZE: ['a user', 'a summary is made now'],
+  REOPEN: ['a user', 'a session that ended is continued'],
+  RETRY: ['a user', 'what failed is tried again'],
+  CLEAR: ['a user', 'messages are dropped'],
+  FORGET: ['a user', 'memories are forgotten, and messages with them'],
+  CALL_BEGUN: ['the observer', 'a model is about to be called'],
+  OBSERVED: ['the observer', 'a batch was observed'],
+  SUMMARIZED: ['the observer', 'the summary is written'],
+  COMPACTED: ['the observer', 'the digest is written'],
+  FAILED: ['the observer', 'there is no result; it names the owner of the failure'],
+  DEADLINE: ['the daemon', 'the time limit of the current state has passed'],
+  DRAIN: ['the daemon', 'the daemon stops'],
+}
+
 function machinesPage(): string {
+  const events = Object.entries(SESSION_EVENTS).map(
+    ([event, [sender, when]]) => `| \`${event}\` | ${sender} | ${when} |`,
+  )
   return `# Statecharts
 
 ${seeAlso('[the architecture](architecture.md)', '[the viewer](viewer.md)')}
 
 The states of a session and of the daemon, drawn from the code that runs. ${GENERATED} The source is \`machines/\`.
+On an arrow is the event that takes it, and its condition in brackets. An arrow without an event is taken as soon as its
+condition holds.
 
 ## session
 
-One machine per session of the agent. The rules are at the top of \`machines/session/machine.ts\`. Events in the
-note are handled in every state, because hooks send them at any time.
+One machine per session of the agent. The rules are at the top of \`machines/session/machine.ts\`. It has two regions, which run
+side by side: what happens to the events of the session, and whether a turn is open.
 
-${chartBlock(CHARTS.session)}
+### Its life
+
+Tool uses collect in \`observing\`. When there is a reason (the turn ends, a batch is full, …) the oldest work that is due is
+started, and all work leads back to \`observing\`. Hooks report at any time: their events are counted in every state.
+
+${chartBlock(outline(CHARTS.session))}
+### A state that works
+
+\`batching\`, \`summarizing\` and \`compacting\` are the same inside, with \`SUMMARIZED\` and \`COMPACTED\` in place of \`OBSERVED\`.
+
+${chartBlock(inside(CHARTS.session, 'batching'))}
+### Its turn
+
+${chartBlock(CHARTS.turn)}
+### Its events
+
+| event | from | when |
+|---|---|---|
+${events.join('\n')}
+
 ## supervisor
 
 One machine per daemon. The rules are at the top of \`machines/supervisor/machine.ts\`.
@@ -50,8 +98,10 @@ One machine per daemon. The rules are at the top of \`machines/supervisor/machin
 ${chartBlock(CHARTS.supervisor)}`
 }
 
+/** A diagram, and what its states mean. */
 function chartBlock(chart: Chart): string {
-  return `\`\`\`mermaid\n${mermaidDiagram(chart)}\n\`\`\`\n`
+  const rows = chart.states.map(({ name, description }) => `| \`${name}\` | ${description} |`)
+  return `\`\`\`mermaid\n${mermaidDiagram([chart])}\n\`\`\`\n\n| state | meaning |\n|---|---|\n${rows.join('\n')}\n`
 }
 
 function settingsPage(): string {

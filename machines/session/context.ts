@@ -1,25 +1,18 @@
-/** Operations on a session's context: turns, decisions and wake-ups. Pure functions. */
+/** Operations on a session's context. Pure functions. */
 import { NO_PRIVATE_TURNS } from '../../src/domain/private-turns.ts'
-import type { Change, EventEnvironment, Policy, SessionContext, SessionEvent, Turn } from './types.ts'
+import type { EventEnvironment, SessionContext, Turn } from './types.ts'
 
 /** Unfinished turns in a snapshot; beyond that the two oldest are merged. Keeps the snapshot small. */
 export const MAX_TURNS = 32
-/** Upper bound of the time until a wake-up, in ms; a later one was set before the clock was set back. */
-export const MAX_WAKE_MS = 25 * 3_600_000
-
-export type EventOf<T extends SessionEvent['type']> = Extract<SessionEvent, { type: T }>
 
 export function newContext(at: number): SessionContext {
   return {
     prompt: 0,
     promptId: null,
     previousPromptId: null,
-    turnOpen: false,
-    turnPrivate: false,
     privateTurns: NO_PRIVATE_TURNS,
     turns: [],
     lastEventAt: at,
-    ended: false,
     outcome: 'active',
     failed: 0,
     effect: null,
@@ -27,30 +20,11 @@ export function newContext(at: number): SessionContext {
     offline: null,
     split: null,
     summaryAttempts: 0,
-    compaction: 'none',
+    compacted: false,
     unsummarized: null,
     generation: 1,
     contextTokens: 0,
     usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-    decided: null,
-  }
-}
-
-/** Records the decision about an event. An event may run several actions: their reasons and changes are joined. */
-export function decide(
-  context: SessionContext,
-  env: EventEnvironment,
-  reason: string,
-  ...changes: Change[]
-): SessionContext {
-  const before = context.decided?.key === env.key ? context.decided : { key: env.key, reason: '', changes: [] }
-  return {
-    ...context,
-    decided: {
-      key: env.key,
-      reason: before.reason === '' ? reason : `${before.reason}; ${reason}`,
-      changes: [...before.changes, ...changes],
-    },
   }
 }
 
@@ -84,11 +58,9 @@ function mergeOldestTurns(turns: Turn[]): Turn[] {
   return mergeOldestTurns([merged, ...rest])
 }
 
-/** Drops turns with nothing left to do; the open one stays. Keeps to MAX_TURNS. */
+/** Drops turns without work left. Keeps to MAX_TURNS. */
 export function dropFinishedTurns(context: SessionContext): SessionContext {
-  const isOpen = (turn: Turn) => context.turnOpen && turn.prompt === context.prompt
-  const hasWork = (turn: Turn) => turn.pending > 0 || turn.summary || turn.whole === true
-  const unfinished = context.turns.filter((turn) => hasWork(turn) || isOpen(turn))
+  const unfinished = context.turns.filter((turn) => turn.pending > 0 || turn.summary || turn.whole === true)
   const turns = mergeOldestTurns(unfinished)
   const { unsummarized } = context
   const isUnfinished = unfinished.some((turn) => turn.prompt === unsummarized)
@@ -119,16 +91,4 @@ export function withoutPending(turns: readonly Turn[], prompt: number, count: nu
 
 export function pendingOf(context: SessionContext): number {
   return context.turns.reduce((total, turn) => total + turn.pending, 0)
-}
-
-export function isWaiting(state: string): boolean {
-  return state.endsWith('.waiting')
-}
-
-/** The time of the next DEADLINE event; null: none is needed. */
-export function wakeAtOf(state: string, context: SessionContext, policy: Policy): number | null {
-  if (context.effect !== null) return context.effect.deadline
-  if (isWaiting(state) && context.waiting !== null) return context.waiting.until
-  if (state === 'closed') return null
-  return context.lastEventAt + (pendingOf(context) > 0 ? policy.idleFlushMs : policy.sessionIdleMs)
 }

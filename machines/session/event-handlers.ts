@@ -1,4 +1,4 @@
-/** Handlers for events from hooks, from users and for DEADLINE. Each returns the new context. */
+/** Actions for the events of hooks and users, and for an idle session. */
 
 import {
   belongsToPrivateTurn,
@@ -6,10 +6,8 @@ import {
   withPrivateAgent,
   withPrivatePrompt,
 } from '../../src/domain/private-turns.ts'
+import { decide, on } from './action.ts'
 import {
-  decide,
-  dropFinishedTurns,
-  type EventOf,
   markFlush,
   pendingOf,
   recordActivity,
@@ -19,7 +17,7 @@ import {
   withWholeSummaryDue,
 } from './context.ts'
 import { releaseEffect } from './failures.ts'
-import type { SessionContext, Turn, TurnCount } from './types.ts'
+import type { SessionContext, Turn, TurnCount, TurnState } from './types.ts'
 
 /** The number of the turn an event belongs to: the previous one if a late event has its prompt id, else the newest. */
 function promptNumberFor(context: SessionContext, promptId: string | null): number {
@@ -27,208 +25,175 @@ function promptNumberFor(context: SessionContext, promptId: string | null): numb
   return late ? context.prompt - 1 : context.prompt
 }
 
-/** In doubt yes: the rules are in `src/domain/private-turns.ts`. */
-export function isPrivate(context: SessionContext, owner: EventOwner): boolean {
-  const { promptId, previousPromptId, turnPrivate } = context
-  const publicPromptIds = turnPrivate ? [previousPromptId] : [promptId, previousPromptId]
-  return belongsToPrivateTurn(context.privateTurns, { isPrivate: turnPrivate, publicPromptIds }, owner)
+/** In doubt yes: the rules are in `src/domain/private-turns.ts`. `newest`: the state of the newest turn. */
+export function isOfPrivateTurn(context: SessionContext, owner: EventOwner, newest: TurnState): boolean {
+  const { promptId, previousPromptId } = context
+  const isPrivate = newest === 'private'
+  const publicPromptIds = isPrivate ? [previousPromptId] : [promptId, previousPromptId]
+  return belongsToPrivateTurn(context.privateTurns, { isPrivate, publicPromptIds }, owner)
 }
 
-export function onSessionStart(context: SessionContext, { env }: EventOf<'SESSION_START'>): SessionContext {
-  return decide(recordActivity(context, env), env, 'session started')
+export function isOfNewestTurn(context: SessionContext, { promptId }: EventOwner): boolean {
+  return promptNumberFor(context, promptId) === context.prompt
 }
 
-export function onPrompt(context: SessionContext, event: EventOf<'PROMPT'>): SessionContext {
-  const opened = openTurn(context, event)
-  const turns = withTurn(opened.turns, opened.prompt, (turn) => turn)
-  return decidePrompt(context, { ...opened, turns }, event, `prompt ${opened.prompt}`)
+const SKIP_PRIVATE = { type: 'skip_event', reason: 'private turn' } as const
+
+export const hookActions = {
+  recordSessionStart: on('SESSION_START', (context, { env }) =>
+    decide(recordActivity(context, env), 'session started'),
+  ),
+
+  openTurn: on('PROMPT', (context, { promptId, private: isPrivate, env }) => {
+    const prompt = context.prompt + 1
+    const next: SessionContext = {
+      ...recordActivity(context, env),
+      prompt,
+      promptId,
+      previousPromptId: context.promptId,
+      privateTurns: isPrivate ? withPrivatePrompt(context.privateTurns, promptId) : context.privateTurns,
+      outcome: 'active',
+      turns: markFlush(context.turns),
+    }
+    const reason = isPrivate ? `prompt ${prompt} is private: its turn is not observed` : `prompt ${prompt}`
+    const leftOver = pendingOf(context)
+    const why = leftOver > 0 ? `${reason}; ${leftOver} left over from before` : reason
+    return decide(next, why, { type: 'add_prompt', number: prompt, private: isPrivate })
+  }),
+
+  queueMessage: on('MESSAGE', (context, { promptId, env }) => {
+    const prompt = promptNumberFor(context, promptId)
+    const turns = withTurn(context.turns, prompt, (turn) => ({ ...turn, pending: turn.pending + 1 }))
+    const next = { ...recordActivity(context, env), turns }
+    return decide(next, `queued, ${pendingOf(next)} waiting`, { type: 'add_message', prompt })
+  }),
+
+  /** An agent that is seen in a private turn stays private: it may report again in a later turn. */
+  skipMessage: on('MESSAGE', (context, { agentId, env }) => {
+    const privateTurns = withPrivateAgent(context.privateTurns, agentId)
+    return decide({ ...recordActivity(context, env), privateTurns }, 'not observed: private turn', SKIP_PRIVATE)
+  }),
+
+  endTurn: on('TURN_END', (context, { promptId, env }) => {
+    const prompt = promptNumberFor(context, promptId)
+    const next = { ...recordActivity(context, env), turns: withEndedTurn(context.turns, prompt) }
+    return decide(next, `turn ${prompt} ended`, { type: 'add_turn_end', prompt })
+  }),
+
+  skipTurnEnd: on('TURN_END', (context, { env }) =>
+    decide(recordActivity(context, env), 'private turn ended', SKIP_PRIVATE),
+  ),
+
+  flushBeforeCompaction: on('PRE_COMPACT', (context, { env }) => {
+    const next = { ...recordActivity(context, env), turns: markFlush(context.turns) }
+    return decide(next, 'the client is about to compact')
+  }),
+
+  endSession: on('SESSION_END', (context, { env }) =>
+    decide({ ...recordActivity(context, env), outcome: 'completed' }, 'session ended'),
+  ),
+
+  endTurnWithSession: on('SESSION_END', (context) => {
+    const turns = withEndedTurn(context.turns, context.prompt)
+    return decide({ ...context, turns }, `turn ${context.prompt} ended with it`)
+  }),
 }
 
-/** Nothing of its turn is observed: it is not in `turns`. */
-export function onPrivatePrompt(context: SessionContext, event: EventOf<'PROMPT'>): SessionContext {
-  const opened = openTurn(context, event)
-  const privateTurns = withPrivatePrompt(context.privateTurns, event.promptId)
-  const reason = `prompt ${opened.prompt} is private: its turn is not observed`
-  return decidePrompt(context, { ...opened, privateTurns }, event, reason)
+function withEndedTurn(turns: readonly Turn[], prompt: number): Turn[] {
+  return withTurn(turns, prompt, (turn) => ({ ...turn, flush: true, summary: true }))
 }
 
-function openTurn(context: SessionContext, event: EventOf<'PROMPT'>): SessionContext {
-  return {
-    ...recordActivity(context, event.env),
-    prompt: context.prompt + 1,
-    promptId: event.promptId,
-    previousPromptId: context.promptId,
-    turnOpen: true,
-    turnPrivate: event.private,
-    ended: false,
-    outcome: 'active',
-    turns: markFlush(context.turns),
-  }
+export const idleActions = {
+  endIdleSession: on('DEADLINE', (context, { env }) => {
+    const idle = hours(env.at - context.lastEventAt)
+    return decide({ ...context, outcome: 'completed' }, `no event for ${idle}: the session ends`)
+  }),
+
+  interruptTurn: on('DEADLINE', (context) => {
+    const turns = withEndedTurn(context.turns, context.prompt)
+    return decide({ ...context, turns, outcome: 'interrupted' }, `turn ${context.prompt} was interrupted`)
+  }),
+
+  flushIdleInbox: on('DEADLINE', (context) =>
+    decide({ ...context, turns: markFlush(context.turns) }, 'idle: what waits is observed'),
+  ),
+
+  /** Idle time restarts: after the clock was set back, the last event is in the future. */
+  resetIdleClock: on('DEADLINE', (context, { env }) =>
+    decide({ ...context, lastEventAt: env.at }, 'the clock went back'),
+  ),
+
+  /**
+   * The session is not idle long enough: the wake-up was set with a shorter idle setting. The decision stores the new
+   * wake-up; the old one would be due at every tick.
+   */
+  rescheduleWakeUp: on('DEADLINE', (context) => decide(context, 'not silent long enough yet')),
 }
 
-function decidePrompt(
-  before: SessionContext,
-  next: SessionContext,
-  event: EventOf<'PROMPT'>,
-  reason: string,
-): SessionContext {
-  const leftOver = pendingOf(before)
-  const why = leftOver > 0 ? `${reason}; ${leftOver} left over from before` : reason
-  const change = { do: 'add_prompt', number: next.prompt, private: event.private } as const
-  return decide(dropFinishedTurns(next), event.env, why, change)
-}
+export const userActions = {
+  /** Idle time restarts now. */
+  reopen: on('REOPEN', (context, { env }) =>
+    decide({ ...recordActivity(context, env), outcome: 'active' }, 'reopened by hand'),
+  ),
 
-export function onMessage(context: SessionContext, event: EventOf<'MESSAGE'>): SessionContext {
-  const prompt = promptNumberFor(context, event.promptId)
-  const next = recordActivity(context, event.env)
-  const turns = withTurn(context.turns, prompt, (turn) => ({ ...turn, pending: turn.pending + 1 }))
-  const changed = dropFinishedTurns({ ...next, turns })
-  return decide(changed, event.env, `queued, ${pendingOf(changed)} waiting`, { do: 'add_message', prompt })
-}
+  flush: on('FLUSH', (context) =>
+    decide({ ...context, waiting: null, turns: markFlush(context.turns) }, 'flushed by hand'),
+  ),
 
-export function onTurnEnd(context: SessionContext, event: EventOf<'TURN_END'>): SessionContext {
-  const prompt = promptNumberFor(context, event.promptId)
-  const current = prompt === context.prompt
-  const next: SessionContext = { ...recordActivity(context, event.env), turnOpen: context.turnOpen && !current }
-  const turns = withTurn(context.turns, prompt, (turn) => ({ ...turn, flush: true, summary: true }))
-  return decide(dropFinishedTurns({ ...next, turns }), event.env, `turn ${prompt} ended`, {
-    do: 'add_turn_end',
-    prompt,
-  })
-}
+  /** Pending messages are observed first. The whole session has a summary without its private turns. */
+  requestSummary: on('SUMMARIZE', (context, { prompt }) => {
+    const flushed = markFlush(context.turns)
+    const turns = prompt === null ? withWholeSummaryDue(flushed, context.prompt) : withSummaryDue(flushed, prompt)
+    const subject = prompt === null ? 'the whole session' : `turn ${prompt}`
+    return decide({ ...context, waiting: null, turns }, `summary of ${subject} requested by hand`)
+  }),
 
-/** An agent that is seen in a private turn stays private: it may report again in a later turn. */
-export function skipPrivateMessage(context: SessionContext, event: EventOf<'MESSAGE'>): SessionContext {
-  const privateTurns = withPrivateAgent(context.privateTurns, event.agentId)
-  const next = { ...recordActivity(context, event.env), privateTurns }
-  return decide(next, event.env, 'not observed: private turn', SKIP_PRIVATE)
-}
+  refuseSummary: on('SUMMARIZE', (context, { prompt }) => decide(context, `turn ${prompt} has nothing to summarise`)),
 
-/** The end of an earlier private turn leaves the newest one open. */
-export function endPrivateTurn(context: SessionContext, event: EventOf<'TURN_END'>): SessionContext {
-  const isNewest = context.turnPrivate && (event.promptId === null || event.promptId === context.promptId)
-  const next = { ...recordActivity(context, event.env), turnOpen: context.turnOpen && !isNewest }
-  return decide(dropFinishedTurns(next), event.env, 'private turn ended', SKIP_PRIVATE)
-}
+  retryFailed: on('RETRY', (context, event) => {
+    const count = sum(event.messages)
+    const messages = event.messages.reduce<Turn[]>(
+      (all, { prompt, count: added }) =>
+        withTurn(all, prompt, (turn) => ({ ...turn, pending: turn.pending + added, flush: true })),
+      context.turns,
+    )
+    const turns = event.summaries.reduce<Turn[]>(withSummaryDue, messages)
+    const reason = `tried again: ${count} messages, ${event.summaries.length} summaries`
+    return decide({ ...context, failed: Math.max(0, context.failed - count), turns }, reason, { type: 'retry_failed' })
+  }),
 
-const SKIP_PRIVATE = { do: 'skip_event', reason: 'private turn' } as const
+  clear: on('CLEAR', (context, { pending, failed }) => {
+    // The turn ends are dropped too: without them no summary is due.
+    const dropped = pending === null ? context.turns : context.turns.map((turn) => ({ ...turn, summary: false }))
+    const turns = (pending ?? []).reduce<Turn[]>(
+      (all, { prompt, count }) =>
+        withTurn(all, prompt, (turn) => ({ ...turn, pending: Math.max(0, turn.pending - count) })),
+      dropped,
+    )
+    const next = { ...context, failed: Math.max(0, context.failed - failed), split: null, turns }
+    const reason = `${failed + sum(pending ?? [])} messages dropped by hand`
+    return decide(next, reason, { type: 'clear', pending: pending !== null })
+  }),
 
-export function onPreCompact(context: SessionContext, { env }: EventOf<'PRE_COMPACT'>): SessionContext {
-  return decide(
-    { ...recordActivity(context, env), turns: markFlush(context.turns) },
-    env,
-    'the client is about to compact',
-  )
-}
-
-export function onSessionEnd(context: SessionContext, { env }: EventOf<'SESSION_END'>): SessionContext {
-  return decide(endSession(recordActivity(context, env), 'completed'), env, 'session ended')
-}
-
-/** Idle time restarts now. */
-export function onReopen(context: SessionContext, { env }: EventOf<'REOPEN'>): SessionContext {
-  return decide({ ...recordActivity(context, env), ended: false, outcome: 'active' }, env, 'reopened by hand')
-}
-
-/** Pending work is observed and summarised, then the session closes. The open turn is in `turns` unless it is private. */
-function endSession(context: SessionContext, outcome: 'completed' | 'interrupted'): SessionContext {
-  const isOpen = (turn: Turn) => context.turnOpen && turn.prompt === context.prompt
-  const turns = context.turns.map((turn) => (isOpen(turn) ? { ...turn, flush: true, summary: true } : turn))
-  return dropFinishedTurns({ ...context, ended: true, outcome, turnOpen: false, turns })
-}
-
-export function onFlush(context: SessionContext, { env }: EventOf<'FLUSH'>): SessionContext {
-  return decide({ ...context, waiting: null, turns: markFlush(context.turns) }, env, 'flushed by hand')
-}
-
-/** Pending messages are observed first. A private turn has no summary; the whole session has one without it. */
-export function onSummarize(context: SessionContext, { env, prompt }: EventOf<'SUMMARIZE'>): SessionContext {
-  const next: SessionContext = { ...context, waiting: null, turns: markFlush(context.turns) }
-  if (prompt === null) {
-    const turns = withWholeSummaryDue(next.turns, context.prompt)
-    return decide({ ...next, turns }, env, 'summary of the whole session requested by hand')
-  }
-  if (prompt > context.prompt || (prompt === context.prompt && context.turnPrivate)) {
-    return decide(context, env, `turn ${prompt} has nothing to summarise`)
-  }
-  return decide(
-    { ...next, turns: withSummaryDue(next.turns, prompt) },
-    env,
-    `summary of turn ${prompt} requested by hand`,
-  )
-}
-
-/** Idle for `sessionIdleMs`: the session ends. Idle for `idleFlushMs`: its pending messages are flushed. */
-export function onIdle(context: SessionContext, { env }: EventOf<'DEADLINE'>): SessionContext {
-  const idleMs = env.at - context.lastEventAt
-  if (idleMs >= env.policy.sessionIdleMs) {
-    const outcome = context.turnOpen ? 'interrupted' : 'completed'
-    return decide(endSession(context, outcome), env, `no event for ${hours(idleMs)}: ${outcome}`)
-  }
-  return decide({ ...context, turns: markFlush(context.turns) }, env, 'idle: what waits is observed')
-}
-
-/** Restarts the idle time: after the clock was set back, the last event is in the future. */
-export function resetIdleClock(context: SessionContext, { env }: EventOf<'DEADLINE'>): SessionContext {
-  return decide({ ...context, lastEventAt: env.at }, env, 'the clock went back')
-}
-
-/**
- * The session is not idle long enough: the wake-up was set with a shorter idle setting. The decision stores the new
- * wake-up; the old one would be due at every tick.
- */
-export function rescheduleWakeUp(context: SessionContext, { env }: EventOf<'DEADLINE'>): SessionContext {
-  return decide(context, env, 'not silent long enough yet')
-}
-
-export function onRetry(context: SessionContext, event: EventOf<'RETRY'>): SessionContext {
-  const count = sum(event.messages)
-  const messages = event.messages.reduce<Turn[]>(
-    (all, { prompt, count: added }) =>
-      withTurn(all, prompt, (turn) => ({ ...turn, pending: turn.pending + added, flush: true })),
-    context.turns,
-  )
-  const turns = event.summaries.reduce<Turn[]>(withSummaryDue, messages)
-  const next = dropFinishedTurns({ ...context, failed: Math.max(0, context.failed - count), turns })
-  const reason = `tried again: ${count} messages, ${event.summaries.length} summaries`
-  return decide(next, event.env, reason, { do: 'retry_failed' })
-}
-
-export function onClear(context: SessionContext, event: EventOf<'CLEAR'>): SessionContext {
-  const pending = event.pending ?? []
-  // The turn ends are dropped too: without them no summary is due.
-  const dropped = event.pending === null ? context.turns : context.turns.map((turn) => ({ ...turn, summary: false }))
-  const turns = pending.reduce<Turn[]>(
-    (all, { prompt, count }) =>
-      withTurn(all, prompt, (turn) => ({ ...turn, pending: Math.max(0, turn.pending - count) })),
-    dropped,
-  )
-  const next = dropFinishedTurns({ ...context, failed: Math.max(0, context.failed - event.failed), split: null, turns })
-  return decide(next, event.env, `${event.failed + sum(pending)} messages dropped by hand`, {
-    do: 'clear',
-    pending: event.pending !== null,
-  })
-}
-
-/** The effect in flight may have read what is forgotten: it is cancelled, and started again if work is left. */
-export function onForget(context: SessionContext, event: EventOf<'FORGET'>): SessionContext {
-  const [released, changes] = releaseEffect(context, false, 'memories were forgotten')
-  const isForgotten = (prompt: number) => event.summaries === null || event.summaries.includes(prompt)
-  const turns = event.messages
-    .reduce<Turn[]>((all, { prompt, count }) => withoutPending(all, prompt, count), released.turns)
-    .map((turn) => (isForgotten(turn.prompt) ? { ...turn, summary: false } : turn))
-  const next: SessionContext = {
-    ...released,
-    turns,
-    failed: Math.max(0, context.failed - event.failed),
-    split: null,
-    // The reason of the provider may quote what it was sent.
-    waiting: context.waiting === null ? null : { ...context.waiting, reason: 'the provider failed' },
-    // The observer conversation is deleted with the memories.
-    contextTokens: 0,
-  }
-  const reason = `${event.rows.length} messages forgotten`
-  return decide(dropFinishedTurns(next), event.env, reason, ...changes, { do: 'forget', rows: event.rows })
+  /** The effect in flight may have read what is forgotten: it is cancelled, and started again if work is left. */
+  forget: on('FORGET', (context, { messages, failed, summaries, rows }) => {
+    const [released, changes] = releaseEffect(context, false, 'memories were forgotten')
+    const isForgotten = (prompt: number) => summaries === null || summaries.includes(prompt)
+    const turns = messages
+      .reduce<Turn[]>((all, { prompt, count }) => withoutPending(all, prompt, count), released.turns)
+      .map((turn) => (isForgotten(turn.prompt) ? { ...turn, summary: false } : turn))
+    const next: SessionContext = {
+      ...released,
+      turns,
+      failed: Math.max(0, context.failed - failed),
+      split: null,
+      // The reason of the provider may quote what it was sent.
+      waiting: context.waiting === null ? null : { ...context.waiting, reason: 'the provider failed' },
+      // The observer conversation is deleted with the memories.
+      contextTokens: 0,
+    }
+    return decide(next, `${rows.length} messages forgotten`, ...changes, { type: 'forget', rows })
+  }),
 }
 
 function sum(counts: readonly TurnCount[]): number {

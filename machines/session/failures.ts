@@ -1,26 +1,16 @@
 /** Failures have an owner: the provider, a message, or the context (the conversation is too long). */
-import { addUsage } from '../../src/domain/observation.ts'
-import {
-  decide,
-  dropFinishedTurns,
-  type EventOf,
-  promptAfterMerge,
-  withoutPending,
-  withSummaryDue,
-  withTurn,
-  withWholeSummaryDue,
-} from './context.ts'
-import type { Change, Effect, Policy, SessionContext, Turn, Waiting } from './types.ts'
-
-/** Wait before the retry of an effect that timed out, in ms. */
-const RETRY_AFTER_TIMEOUT_MS = 30_000
+import { decide, on, onFailure } from './action.ts'
+import { promptAfterMerge, withoutPending, withSummaryDue, withTurn, withWholeSummaryDue } from './context.ts'
+import { tooManyTokens } from './effects.ts'
+import { pauseAfterAttempt, RETRY_AFTER_TIMEOUT_MS } from './timeouts.ts'
+import type { Change, Effect, Policy, SessionContext, Turn } from './types.ts'
 
 /** Ends the effect without a result: its messages or its summary are due again. `counted`: as a failed attempt. */
 export function releaseEffect(context: SessionContext, counted: boolean, reason: string): [SessionContext, Change[]] {
   const { effect } = context
   if (effect === null) return [context, []]
   const turns = turnsAfterRelease(context, effect)
-  return [{ ...context, effect: null, turns }, [{ do: 'release', effectId: effect.id, counted, reason }]]
+  return [{ ...context, effect: null, turns }, [{ type: 'release', effectId: effect.id, counted, reason }]]
 }
 
 function turnsAfterRelease({ turns }: SessionContext, effect: Effect): Turn[] {
@@ -28,43 +18,10 @@ function turnsAfterRelease({ turns }: SessionContext, effect: Effect): Turn[] {
   return effect.whole === true ? withWholeSummaryDue(turns, effect.prompt) : withSummaryDue(turns, effect.prompt)
 }
 
-/** The usage of a failed effect counts, with any owner of the failure. */
-export function recordUsage(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  return { ...context, usage: addUsage(context.usage, event.usage) }
-}
-
-/** The compaction failed: no other is tried before the observer has answered again. */
-export function giveUpCompaction(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  const next: SessionContext = { ...context, effect: null, waiting: null, compaction: 'done' }
-  return decide(next, event.env, `not compacted: ${event.reason}`)
-}
-
-/** Owned by the provider: nothing is counted, the session waits until the circuit breaker allows a retry. */
-export function waitForProvider(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  const [next, changes] = releaseEffect(context, false, event.reason)
-  const since = context.waiting?.since ?? event.env.at
-  const waiting = { since, until: event.retryAt, reason: event.reason }
-  return decide({ ...next, waiting }, event.env, `waits: ${event.reason}`, ...changes)
-}
-
-/** No result at the deadline of the effect: as if the provider had failed. */
-export function waitAfterTimeout(context: SessionContext, { env }: EventOf<'DEADLINE'>): SessionContext {
-  const reason = `no answer within ${Math.round((context.effect?.timeoutMs ?? 0) / 1000)} s`
+function releaseAndWait(context: SessionContext, at: number, until: number, reason: string) {
   const [next, changes] = releaseEffect(context, false, reason)
-  const since = context.waiting?.since ?? env.at
-  const waiting = { since, until: env.at + RETRY_AFTER_TIMEOUT_MS, reason }
-  return decide({ ...next, waiting }, env, `waits: ${reason}`, ...changes)
-}
-
-export function resumeAfterWait(context: SessionContext, { env }: EventOf<'DEADLINE'>): SessionContext {
-  return decide(context, env, 'tries again')
-}
-
-/** The daemon stops: claimed messages are released and due at once at the next start. */
-export function releaseClaims(context: SessionContext, { env }: EventOf<'DRAIN'>): SessionContext {
-  const [next, changes] = releaseEffect(context, false, 'the daemon stopped')
-  const waiting = { since: env.at, until: env.at, reason: 'the daemon stopped' }
-  return decide({ ...next, waiting }, env, 'released: the daemon stops', ...changes)
+  const since = context.waiting?.since ?? at
+  return decide({ ...next, waiting: { since, until, reason } }, `waits: ${reason}`, ...changes)
 }
 
 /** The failed attempts at what the effect works on, this one included. */
@@ -73,74 +30,75 @@ function attemptsOf(context: SessionContext): number {
   return before + 1
 }
 
-/** Attempts in larger batches count, but only a message that is alone can be blamed. */
-export function attemptsUsedUp(context: SessionContext, { maxAttempts }: Policy): boolean {
+/** Attempts in larger batches count, but only a message that is alone can be blamed. A compaction is tried once. */
+export function areAttemptsUsedUp(context: SessionContext, { maxAttempts }: Policy): boolean {
   const { effect } = context
-  if (effect === null || effect.kind === 'compact') return false
-  return attemptsOf(context) >= maxAttempts && (effect.kind === 'summarize' || effect.limit === 1)
+  if (effect?.kind === 'compact') return true
+  return attemptsOf(context) >= maxAttempts && (effect?.kind === 'summarize' || effect?.limit === 1)
 }
 
-/** Owned by the message, and its attempts are used up: its status is `failed`, until a user retries it. */
-export function setMessageAside(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  const { effect } = context
-  if (effect?.kind !== 'observe') return context
-  const next: SessionContext = {
-    ...context,
-    effect: null,
-    waiting: null,
-    compaction: 'none',
-    split: null,
-    failed: context.failed + 1,
-    turns: withoutPending(context.turns, effect.prompt, 1),
-  }
-  const change: Change = { do: 'fail', effectId: effect.id, reason: event.reason }
-  const reason = `failed after ${attemptsOf(context)} attempts: ${event.reason}`
-  return decide(dropFinishedTurns(next), event.env, reason, change)
-}
+export const failureActions = {
+  /** Owned by the provider: nothing is counted, the session waits until the circuit breaker allows a retry. */
+  waitForProvider: onFailure((context, { env, retryAt, reason }) => releaseAndWait(context, env.at, retryAt, reason)),
 
-/** The same for a summary: the message is the turn end. One that became due meanwhile is separate. */
-export function setSummaryAside(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  const { effect } = context
-  if (effect?.kind !== 'summarize') return context
-  const next: SessionContext = { ...context, effect: null, waiting: null, compaction: 'none', summaryAttempts: 0 }
-  const change: Change = { do: 'fail', effectId: effect.id, reason: event.reason }
-  const reason = `no summary after ${attemptsOf(context)} attempts: ${event.reason}`
-  return decide(dropFinishedTurns(next), event.env, reason, change)
-}
+  /** No result at the deadline of the effect: as if the provider had failed. */
+  waitAfterTimeout: on('DEADLINE', (context, { env }) => {
+    const reason = `no answer within ${Math.round((context.effect?.timeoutMs ?? 0) / 1000)} s`
+    return releaseAndWait(context, env.at, env.at + RETRY_AFTER_TIMEOUT_MS, reason)
+  }),
 
-/** Owned by the message: the attempt is counted, and the batch is split until the failing message is alone. */
-export function retryInHalves(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  const { effect } = context
-  if (effect?.kind !== 'observe') return context
-  const [next, changes] = releaseEffect(context, true, event.reason)
-  const left = Math.max(context.split?.left ?? 0, effect.limit)
-  // Messages that were claimed together stay due, although they may be fewer than a full batch.
-  const turns = withTurn(next.turns, promptAfterMerge(next.turns, effect.prompt), (turn) => ({ ...turn, flush: true }))
-  const split = { limit: Math.max(1, Math.ceil(effect.limit / 2)), left, attempts: attemptsOf(context) }
-  const reason = `attempt ${split.attempts} failed: ${event.reason}`
-  return decide({ ...next, waiting: pauseAfter(context, event), turns, split }, event.env, reason, ...changes)
-}
+  tryAgain: on('DEADLINE', (context) => decide(context, 'tries again')),
 
-export function retrySummary(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  const [next, changes] = releaseEffect(context, true, event.reason)
-  const summaryAttempts = attemptsOf(context)
-  const reason = `attempt ${summaryAttempts} failed: ${event.reason}`
-  return decide({ ...next, waiting: pauseAfter(context, event), summaryAttempts }, event.env, reason, ...changes)
-}
+  /** Claimed messages are due at once at the next start. */
+  releaseClaims: on('DRAIN', (context, { env }) => {
+    const [next, changes] = releaseEffect(context, false, 'the daemon stopped')
+    const waiting = { since: env.at, until: env.at, reason: 'the daemon stopped' }
+    return decide({ ...next, waiting }, 'released: the daemon stops', ...changes)
+  }),
 
-const FIRST_PAUSE_MS = 1_000
-/** Longest pause before a message is tried again, in ms. */
-const MAX_PAUSE_MS = 60_000
+  /** Owned by the context: the conversation is too long and is replaced by its digest, then the batch is sent again. */
+  requestCompaction: onFailure((context, { env, reason }) => {
+    const [next, changes] = releaseEffect(context, false, reason)
+    return decide({ ...next, contextTokens: tooManyTokens(context, env.policy) }, 'too long', ...changes)
+  }),
 
-/** Each call to a model costs: after a failed attempt the next one waits, twice as long each time. */
-function pauseAfter(context: SessionContext, { env, reason }: EventOf<'FAILED'>): Waiting | null {
-  if (context.effect === null || context.effect.starts === 0) return null
-  const pauseMs = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attemptsOf(context) - 1))
-  return { since: env.at, until: env.at + pauseMs, reason }
-}
+  /** The status of the message becomes `failed`, until a user retries it. Nothing depends on a compaction. */
+  giveUp: onFailure((context, { reason }) => {
+    const { effect } = context
+    if (effect === null) return null
+    const next: SessionContext = { ...context, effect: null, waiting: null, compacted: false }
+    const fail: Change = { type: 'fail', effectId: effect.id, reason }
+    const attempts = attemptsOf(context)
+    switch (effect.kind) {
+      case 'observe': {
+        const turns = withoutPending(context.turns, effect.prompt, 1)
+        const alone = { ...next, split: null, failed: context.failed + 1, turns }
+        return decide(alone, `failed after ${attempts} attempts: ${reason}`, fail)
+      }
+      // The message is the turn end. A summary that became due meanwhile is separate.
+      case 'summarize':
+        return decide({ ...next, summaryAttempts: 0 }, `no summary after ${attempts} attempts: ${reason}`, fail)
+      case 'compact':
+        return decide({ ...next, compacted: true }, `not compacted: ${reason}`)
+    }
+  }),
 
-/** Owned by the context: the conversation is too long and is replaced by its digest, then the batch is sent again. */
-export function requestCompaction(context: SessionContext, event: EventOf<'FAILED'>): SessionContext {
-  const [next, changes] = releaseEffect(context, false, event.reason)
-  return decide({ ...next, compaction: 'asked' }, event.env, 'too long', ...changes)
+  /** Owned by the message: the attempt is counted. A batch is split until the failing message is alone. */
+  retry: onFailure((context, { env, reason }) => {
+    const { effect } = context
+    if (effect === null) return null
+    const [released, changes] = releaseEffect(context, true, reason)
+    const attempts = attemptsOf(context)
+    // Without a call to a model there is no pause.
+    const waiting = effect.starts > 0 ? { since: env.at, until: env.at + pauseAfterAttempt(attempts), reason } : null
+    const next: SessionContext = { ...released, waiting }
+    const why = `attempt ${attempts} failed: ${reason}`
+    if (effect.kind !== 'observe') return decide({ ...next, summaryAttempts: attempts }, why, ...changes)
+    const left = Math.max(context.split?.left ?? 0, effect.limit)
+    const split = { limit: Math.max(1, Math.ceil(effect.limit / 2)), left, attempts }
+    // Messages that were claimed together stay due, although they may be fewer than a full batch.
+    const prompt = promptAfterMerge(next.turns, effect.prompt)
+    const turns = withTurn(next.turns, prompt, (turn) => ({ ...turn, flush: true }))
+    return decide({ ...next, turns, split }, why, ...changes)
+  }),
 }

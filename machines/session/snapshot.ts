@@ -1,20 +1,15 @@
-/** A session's state as it is stored: the machine's version, the state value and the context, as JSON. */
-import type { StateValue } from 'xstate'
+/** A session's state as it is stored: the machine's version, the states of its regions and the context, as JSON. */
 import { newContext } from './context.ts'
 import { SESSION_MACHINE_VERSION } from './migrations.ts'
-import type { SessionContext, Turn, TurnCount } from './types.ts'
+import type { RegionStates, SessionContext, Turn, TurnCount } from './types.ts'
 
-export function writeSnapshot(value: StateValue, context: SessionContext): string {
-  // The decision is already in the commit, and the next one does not depend on it.
-  return JSON.stringify({ version: SESSION_MACHINE_VERSION, value, context: { ...context, decided: null } })
+export function writeSnapshot({ life, turn }: RegionStates, context: SessionContext): string {
+  return JSON.stringify({ version: SESSION_MACHINE_VERSION, value: { life, turn }, context })
 }
 
-/** The state as a dotted path: `batching.calling`. */
-export function stateName(value: StateValue): string {
-  if (typeof value === 'string') return value
-  return Object.entries(value)
-    .map(([parent, child]) => (child === undefined ? parent : `${parent}.${stateName(child)}`))
-    .join(' ')
+/** The state of the session's life as a dotted path: `batching.calling`. */
+export function stateName({ life }: RegionStates): string {
+  return typeof life === 'string' ? life : Object.entries(life).flat().join('.')
 }
 
 export interface SessionRows {
@@ -38,5 +33,6 @@ export function rebuildSnapshot({ at, prompts, generation, pending, failed, summ
   }
   for (const prompt of summaries) turns.set(prompt, { ...turnOf(prompt), summary: true })
   const sorted = [...turns.values()].sort((a, b) => a.prompt - b.prompt)
-  return writeSnapshot('observing', { ...newContext(at), prompt: prompts, generation, failed, turns: sorted })
+  const context = { ...newContext(at), prompt: prompts, generation, failed, turns: sorted }
+  return writeSnapshot({ life: 'observing', turn: 'none' }, context)
 }

@@ -1,5 +1,4 @@
 /** Types of the session machine: context, events, effects and changes. */
-import type { StateValue } from 'xstate'
 import type { FailureOwner } from '../../src/domain/model-call.ts'
 import type { Usage } from '../../src/domain/observation.ts'
 import type { EventOwner, PrivateTurns } from '../../src/domain/private-turns.ts'
@@ -11,8 +10,6 @@ export interface Policy {
   batchMaxSize: number
   /** Time without an event after which pending messages are flushed, in ms. */
   idleFlushMs: number
-  /** Time without an event after which a session ends, in ms. */
-  sessionIdleMs: number
   /** How long one effect may take, in ms. */
   effectTimeoutMs: number
   /** Size of the observer's conversation at which it is compacted before any batch, in tokens. */
@@ -23,8 +20,6 @@ export interface Policy {
 
 /** What the session actor adds to every event: the machine has no clock and no settings. */
 export interface EventEnvironment {
-  /** Unique for each event. If no decision has this key afterwards, the machine ignored the event. */
-  key: string
   at: number
   /** The id of the effect that this event may start. */
   freshId: string
@@ -74,7 +69,7 @@ export interface TurnCount {
 }
 
 /**
- * A turn with work left, or the open one. Its messages are the inbox rows with a prompt number up to `prompt` that
+ * A turn with work left. Its messages are the inbox rows with a prompt number up to `prompt` that
  * belong to no earlier turn of the list: so the two oldest can be merged when there are too many.
  */
 export interface Turn {
@@ -109,23 +104,20 @@ export type Effect =
 
 /** What a decision changes besides the snapshot: the store applies it to its rows. `prompt` is a prompt number. */
 export type Change =
-  | { do: 'add_prompt'; number: number; private: boolean }
-  | { do: 'add_message'; prompt: number }
-  | { do: 'add_turn_end'; prompt: number }
-  | { do: 'skip_event'; reason: string }
-  | { do: 'claim'; effect: Effect }
-  | { do: 'release'; effectId: string; counted: boolean; reason: string }
-  | { do: 'settle'; effectId: string; prompt: number; kind: Effect['kind'] }
-  | { do: 'fail'; effectId: string; reason: string }
-  | { do: 'retry_failed' }
-  | { do: 'clear'; pending: boolean }
-  | { do: 'forget'; rows: number[] }
+  | { type: 'add_prompt'; number: number; private: boolean }
+  | { type: 'add_message'; prompt: number }
+  | { type: 'add_turn_end'; prompt: number }
+  | { type: 'skip_event'; reason: string }
+  | { type: 'claim'; effect: Effect }
+  | { type: 'release'; effectId: string; counted: boolean; reason: string }
+  | { type: 'settle'; effectId: string; prompt: number; kind: Effect['kind'] }
+  | { type: 'fail'; effectId: string; reason: string }
+  | { type: 'retry_failed' }
+  | { type: 'clear'; pending: boolean }
+  | { type: 'forget'; rows: number[] }
 
-export interface Decision {
-  key: string
-  reason: string
-  changes: Change[]
-}
+/** What the machine emits about an event: changes, and why. An event that it ignores emits nothing. */
+export type SessionAction = Change | { type: 'explain'; reason: string }
 
 export interface Waiting {
   since: number
@@ -147,20 +139,17 @@ export interface SessionContext {
   /** The client's ids of the newest prompt and of the one before it, to recognise late events. */
   promptId: string | null
   previousPromptId: string | null
-  turnOpen: boolean
-  /** The newest turn is private. It is not in `turns`: nothing of it is observed or summarised. */
-  turnPrivate: boolean
-  /** To recognise late events of earlier private turns. */
+  /** To recognise late events of private turns. */
   privateTurns: PrivateTurns
-  /** Unfinished turns, oldest first; at most MAX_TURNS. */
+  /** Turns with work left, oldest first; at most MAX_TURNS. */
   turns: Turn[]
   lastEventAt: number
-  /** The session has ended for its user; pending work is still done. */
-  ended: boolean
+  /** How the session ended for its user; pending work is still done. */
   outcome: Outcome
   /** Messages with the status `failed`. */
   failed: number
   effect: Effect | null
+  /** Kept during the next attempt, until one succeeds. */
   waiting: Waiting | null
   /** Not an error. It ends with the first effect that may use a model again. */
   offline: Offline | null
@@ -168,20 +157,23 @@ export interface SessionContext {
   split: { limit: number; left: number; attempts: number } | null
   /** Failed attempts at the summary that is due. */
   summaryAttempts: number
-  /** `asked`: the provider said "too long". `done`: just compacted, not again before the observer has answered. */
-  compaction: 'none' | 'asked' | 'done'
+  /** A compaction was just tried: no other one before the observer has answered. */
+  compacted: boolean
   /** The turn whose batches the conversation has without its summary, by prompt number; null after a summary. */
   unsummarized: number | null
   /** The observer's conversation: a compaction starts its next generation. */
   generation: number
   contextTokens: number
   usage: Usage
-  decided: Decision | null
 }
+
+/** The states of both regions. A state of life that works has one of its own inside: `{ batching: 'calling' }`. */
+export type RegionStates = { life: string | { [state: string]: string | undefined }; turn: TurnState }
+export type TurnState = 'none' | 'open' | 'private'
 
 /** A session's state as it is stored. */
 export interface StoredSnapshot {
   version: number
-  value: StateValue
+  value: RegionStates
   context: SessionContext
 }

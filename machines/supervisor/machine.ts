@@ -1,74 +1,29 @@
 /**
- * The life of the daemon. `restoring -> serving -> draining -> stopped`
+ * The life of the daemon. Pure like the session machine: `src/daemon/actors/supervisor.ts` sends it events and acts on its state.
  *
- * 1. Pure like the session machine: `src/daemon/actors/supervisor.ts` sends it events and acts on its state.
- * 2. `restoring`: the store is open, the spool is read, unfinished effects are found. The server does not listen yet.
- * 3. `serving`: events are accepted.
- * 4. `draining`: new events are refused (their hooks spool them); effects in flight may finish until `deadline`,
- *    unfinished ones are released. A second reason to drain changes nothing.
- * 5. FAILED: what the daemon needs to start or to stop in order did not work. While serving, a failed step is retried on
+ * 1. `restoring`: the store is open, the spool is read, unfinished effects are found.
+ * 2. `draining`: effects in flight may finish for a few seconds, unfinished ones are released. A second DRAIN changes nothing.
+ * 3. FAILED: what the daemon needs to start or to stop in order did not work. While serving, a failed step is retried on
  *    the next tick, and a dead store thread ends the process at once.
- * 6. `stopped` is final: a daemon that has released its data directory never uses it again.
+ * 4. `stopped` is final: a daemon that has released its data directory never uses it again.
  */
-import { assign, setup } from 'xstate'
+import { setup } from 'xstate'
 
-/** How long effects in flight may take to finish once the daemon stops, in ms. */
-export const DRAIN_MS = 5_000
+type SupervisorEvent = { type: 'RESTORED' | 'DRAIN' | 'DRAINED' | 'FAILED' }
 
-export interface SupervisorContext {
-  startedAt: number
-  /** Numbers of unfinished effects, of sessions with messages that no snapshot counts, and of spooled events. */
-  restored: { effects: number; stranded: number; spooled: number } | null
-  drain: { reason: string; deadline: number } | null
-  failure: string | null
-}
-
-export type SupervisorEvent =
-  | { type: 'RESTORED'; effects: number; stranded: number; spooled: number }
-  | { type: 'DRAIN'; reason: string; at: number }
-  | { type: 'DRAINED' }
-  | { type: 'FAILED'; reason: string }
-
-export const supervisorMachine = setup({
-  types: {
-    context: {} as SupervisorContext,
-    events: {} as SupervisorEvent,
-    input: {} as { at: number },
-  },
-  actions: {
-    recordRestored: assign(({ event }) =>
-      event.type === 'RESTORED'
-        ? { restored: { effects: event.effects, stranded: event.stranded, spooled: event.spooled } }
-        : {},
-    ),
-    recordDrain: assign(({ event }) =>
-      event.type === 'DRAIN' ? { drain: { reason: event.reason, deadline: event.at + DRAIN_MS } } : {},
-    ),
-    recordFailure: assign(({ event }) => (event.type === 'FAILED' ? { failure: event.reason } : {})),
-  },
-}).createMachine({
+export const supervisorMachine = setup({ types: { events: {} as SupervisorEvent } }).createMachine({
   id: 'supervisor',
-  context: ({ input }) => ({ startedAt: input.at, restored: null, drain: null, failure: null }),
   initial: 'restoring',
   states: {
     restoring: {
-      on: {
-        RESTORED: { target: 'serving', actions: 'recordRestored' },
-        DRAIN: { target: 'draining', actions: 'recordDrain' },
-        FAILED: { target: 'stopped', actions: 'recordFailure' },
-      },
+      description: 'Continues what an earlier process left; the server does not listen yet.',
+      on: { RESTORED: 'serving', DRAIN: 'draining', FAILED: 'stopped' },
     },
-    serving: {
-      on: {
-        DRAIN: { target: 'draining', actions: 'recordDrain' },
-      },
-    },
+    serving: { description: 'Events are accepted.', on: { DRAIN: 'draining' } },
     draining: {
-      on: {
-        DRAINED: { target: 'stopped' },
-        FAILED: { target: 'stopped', actions: 'recordFailure' },
-      },
+      description: 'New events are refused, and their hooks spool them; what is in flight may finish.',
+      on: { DRAINED: 'stopped', FAILED: 'stopped' },
     },
-    stopped: { type: 'final' },
+    stopped: { description: 'The data directory is released.', type: 'final' },
   },
 })

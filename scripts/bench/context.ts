@@ -113,6 +113,7 @@ function materialOf({ observations, summaries }: Observed): ContextMaterial {
     prompts: [],
     idle: [],
     repeats: [],
+    amends: [],
   }
 }
 

@@ -40,7 +40,6 @@ const POLICY = {
   batching: true,
   batchMaxSize: 20,
   idleFlushMs: 600_000,
-  sessionIdleMs: 86_400_000,
   effectTimeoutMs: 120_000,
   compactTokens: 24_000,
   maxAttempts: 3,

@@ -48,7 +48,6 @@ const POLICY = {
   batching: true,
   batchMaxSize: 20,
   idleFlushMs: 600_000,
-  sessionIdleMs: DAY_MS,
   effectTimeoutMs: 120_000,
   compactTokens: 24_000,
   maxAttempts: 3,

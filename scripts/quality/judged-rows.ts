@@ -35,8 +35,8 @@ them, \`sheets/NAME.md\` the same line by line. Mark each numbered line with one
 - **useful**: it helps an engineer who continues this work tomorrow.
 - **weak**: it is true, but of little help.
 - **noise**: it carries no information, or cannot be understood.
-- **false**: it is not true at that time; also what was true once and was changed later but is worded as the present, a
-  failure that was fixed or was none, and a next step that was done, was refused or makes no sense.
+- **false**: it was not said or done so at that time, or what stands outside the quotation marks is not true. A quotation
+  with its date is history: what was changed later does not make it false, but weak where it helps nobody anymore.
 
 Judge the line as it is written: its reader sees only that. What is quoted below it is for checking: the pieces of prompts,
 messages, tool uses and outputs that have most of its words. Each sheet begins with the last turns, so that you know how it

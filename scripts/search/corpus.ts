@@ -251,7 +251,7 @@ function commitOf({ id, project, observations, events = [], summary, at }: Close
 function settledUpdate(events: readonly GeneratedEvent[], at: number): InboxUpdate {
   return {
     at,
-    changes: [{ do: 'settle', effectId: 'observed', prompt: 1, kind: 'observe' }],
+    changes: [{ type: 'settle', effectId: 'observed', prompt: 1, kind: 'observe' }],
     event: null,
     outcomes: events.map(({ event, observation }) => ({
       eventId: event.id,

@@ -14,7 +14,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import type { StreamItem } from '../daemon/actors/stream.ts'
 import { errorMessage, MemError, systemCode } from '../lib/errors.ts'
 import type { Paths } from '../lib/paths.ts'
-import { machineDefinition } from '../statechart/export.ts'
+import { regionDefinition } from '../statechart/export.ts'
 import { MACHINES } from '../statechart/machine-charts.ts'
 import type { SessionListItem } from '../store/port.ts'
 import { DaemonClient } from '../transport/client.ts'
@@ -112,7 +112,8 @@ const WIRE_VERSION = '0.7.2'
 /** Characters of a session's id in the name of its actor. */
 const SHORT_ID_CHARS = 8
 
-const definition = JSON.stringify(machineDefinition(MACHINES.session))
+/** The region whose states the stream has. */
+const definition = JSON.stringify(regionDefinition(MACHINES.session, 'life'))
 
 type StateValue = string | { [state: string]: StateValue }
 

@@ -7,7 +7,7 @@ import { isHandWritten, type Observation } from '../domain/observation.ts'
 import type { Passage } from '../domain/passage.ts'
 import { speakerName } from '../domain/quotation.ts'
 import { APPROVED } from '../reading/passages.ts'
-import { termsOf } from '../reading/terms.ts'
+import { isSpecific, termsOf } from '../reading/terms.ts'
 import { readWords } from '../reading/words.ts'
 import { type Moment, moment, momentAfter } from './moment.ts'
 import { quoteBegin } from './quote.ts'
@@ -17,6 +17,8 @@ export interface Choice {
   /** Null for a note that was written by hand. */
   turn: PastTurn | null
   at: number
+  /** A short prompt that answers a question, not an answer in the client's own field. */
+  isReply: boolean
   line: string
   /** The words in the line, without its date. */
   words: string
@@ -52,6 +54,7 @@ function answerChoice(turn: PastTurn, { subject, text, at }: Passage, now: Momen
   return {
     turn,
     at,
+    isReply: false,
     line: `- ${moment(at, now)} user ${isApproval ? `approved ${quoteBegin(subject, MAX_QUESTION_CHARS)}` : choice}`,
     words: `${subject ?? ''} ${text}`,
     about: termsOf(`${subject ?? ''} ${other}`),
@@ -67,11 +70,20 @@ function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment):
     {
       turn,
       at,
+      isReply: true,
       line: `- ${moment(at, now)} prompt: ${quoteBegin(request, MAX_ANSWER_CHARS)}; asked ${when}: ${asked.line}`,
       words: `${request}\n${asked.words}`,
       about: termsOf(asked.words),
     },
   ]
+}
+
+/** A question with so many terms says what it is about without a name; "Should I do both?" is understood with what stands before it. */
+const MIN_TERMS = 8
+
+function saysWhat(text: string): boolean {
+  const terms = [...termsOf(text)]
+  return terms.length >= MIN_TERMS || terms.some(isSpecific)
 }
 
 /** Blocks at the end of a report in which it may ask something. */
@@ -88,7 +100,10 @@ export function openEnd(report: string): { question: string; options: string[] }
   if (asked === undefined || last === undefined) return null
   const isAsked = isQuestion(asked.text) && (asked.kind === 'sentence' || asked.kind === 'heading')
   const offers = asked.kind === 'heading' && isQuestion(last.text)
-  return isAsked || offers ? { question: asked.text, options } : null
+  if (!isAsked && !offers) return null
+  const about = blocks[at - 1]
+  const isClear = about === undefined || about.kind === 'code' || saysWhat([asked.text, ...options].join('\n'))
+  return { question: isClear ? asked.text : `${about.text} ${asked.text}`, options }
 }
 
 /** What a short request answers: `“Should I:” options: “Remove it” “Replace it”`; null where the report before it asks nothing. */
@@ -137,6 +152,7 @@ export function writtenNotes(observations: readonly Observation[], now: Moment):
     return {
       turn: null,
       at: note.createdAt,
+      isReply: false,
       line: `- ${moment(note.createdAt, now)} #${note.id} ${speakerName(note)}: ${quotation}`,
       words: said.join('\n'),
       about: new Set<string>(),

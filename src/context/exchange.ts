@@ -2,7 +2,7 @@
 import { askedBefore } from './choices.ts'
 import { type Moment, moment } from './moment.ts'
 import { quoteBegin, quoteEnds, quoteLines } from './quote.ts'
-import { stepText } from './state.ts'
+import { isFinished, stepText } from './state.ts'
 import { hasOutcome, type PastTurn } from './turns.ts'
 
 /** A longer request contains something pasted; what is asked stands before or after it. */
@@ -20,29 +20,34 @@ export function exchangeLines(turns: readonly PastTurn[], now: Moment): string[]
   if (last === undefined) return []
   const before = last.closing === null ? turns.find(({ closing }) => closing !== null) : undefined
   if (before !== undefined) {
-    const request = [...requestLine(last, now), ...doneLine(last, now)]
+    const request = [...requestLine(last, now), ...doneLine(last, now), ...lastWords(last)]
     return [...request, 'Before it:', ...requestLine(before, now), ...reportOf(before, now)]
   }
-  const asked = askedBefore(
-    last,
-    turns.find(({ promptNumber }) => promptNumber === last.promptNumber - 1),
-  )
-  const question = asked === null ? [] : [`Agent, before it: ${asked.line}`]
-  return [...question, ...requestLine(last, now), ...reportOf(last, now), ...doneLine(last, now)]
+  const previous = turns.find(({ promptNumber }) => promptNumber === last.promptNumber - 1)
+  const asked = askedBefore(last, previous)
+  const question = asked === null ? [] : [`${speakerOf(previous)}, before it: ${asked.line}`]
+  return [...question, ...requestLine(last, now), ...reportOf(last, now), ...doneLine(last, now), ...lastWords(last)]
 }
 
-function requestLine({ request, at }: PastTurn, now: Moment): string[] {
-  return request === null ? [] : [`Prompt, ${moment(at, now)}: ${quoteEnds(request, MAX_REQUEST_CHARS)}`]
+/** Of an imported turn only a file says who spoke. */
+const speakerOf = (turn: PastTurn | undefined): string => (turn?.isImported === true ? 'Imported' : 'Agent')
+
+function requestLine({ request, at, isImported }: PastTurn, now: Moment): string[] {
+  return request === null
+    ? []
+    : [`${isImported ? 'Imported prompt' : 'Prompt'}, ${moment(at, now)}: ${quoteEnds(request, MAX_REQUEST_CHARS)}`]
 }
 
-function reportOf({ closing }: PastTurn, now: Moment): string[] {
+function reportOf(turn: PastTurn, now: Moment): string[] {
+  const { closing } = turn
   if (closing === null) return []
+  const head = `${speakerOf(turn)}, ${moment(closing.at, now)}:`
   const lines = reportLines(closing.text)
   const [only] = lines
   if (lines.length === 1 && only !== undefined) {
-    return [`Agent, ${moment(closing.at, now)}: ${quoteBegin(only, REPORT_CHARS)}`]
+    return [`${head} ${quoteBegin(only, REPORT_CHARS)}`]
   }
-  return [`Agent, ${moment(closing.at, now)}:`, ...lines.map(block)]
+  return [head, ...lines.map(block)]
 }
 
 const MAX_STEPS = 6
@@ -58,6 +63,12 @@ function doneLine({ closing, steps }: PastTurn, now: Moment): string[] {
   return [
     `${closing === null ? 'No report. Done' : 'Done after this report'} until ${moment(last.at, now)}: ${shown.join(', ')}`,
   ]
+}
+
+/** Of a turn that was cut off. */
+function lastWords(turn: PastTurn): string[] {
+  const words = isFinished(turn) ? undefined : turn.words.at(-1)
+  return words === undefined ? [] : [`${speakerOf(turn)}, last words: ${quoteEnds(words, MAX_REQUEST_CHARS)}`]
 }
 
 const block = (line: string): string => (line === CUT ? CUT : (quoteLines([line])[0] ?? ''))

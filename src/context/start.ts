@@ -24,11 +24,13 @@ const SHARES = { pinned: 0.15, state: 0.22, exchange: 0.32, others: 0.1 }
 const HEADINGS: Partial<Record<ContextPart, string>> = {
   pinned: '## Pinned',
   decided: '## Choices and notes',
-  story: '## How it got here',
+  story: '## How it got here (of each turn the prompt, then what the agent said)',
   others: '## Noted by others of the team',
 }
 
-const REQUEST_CHARS = 140
+const REQUEST_CHARS = 220
+/** Of a request that is quoted above. */
+const KNOWN_REQUEST_CHARS = 50
 const NOTE_CHARS = 400
 
 interface Section {
@@ -120,10 +122,11 @@ function storyOptions(page: Page, now: number): Omit<StoryOptions, 'chars'> {
  * `since`: time of the line before, whose day needs no mention.
  */
 function headOf(turn: PastTurn, more: readonly Statement[], above: string, now: number, since = 0): string {
-  const { at, request } = turn
+  const { at, request, isImported } = turn
   const quoted = request === null ? '' : quoteBegin(request, REQUEST_CHARS)
-  const begin = quoted !== '' && above.includes(quoted) ? '(request above)' : quoted
-  return `- ${[momentAfter(at, since, now), begin, ...more.map(({ text }) => quote(text))].filter((part) => part !== '').join(' ')}`
+  const begin = quoted !== '' && above.includes(quoted) ? quoteBegin(request ?? '', KNOWN_REQUEST_CHARS) : quoted
+  const when = `${momentAfter(at, since, now)}${isImported ? ', imported' : ''}`
+  return `- ${[when, begin, ...more.map(({ text }) => quote(text))].filter((part) => part !== '').join(' ')}`
 }
 
 function storyLines(
@@ -161,7 +164,7 @@ function repeatsOf(turns: readonly PastTurn[], now: number): string {
 
 const labelled = (label: string, text: string): string => (text === '' ? '' : `${label}: ${text}`)
 
-/** What was said in one quotation, with marks where something is left out; the statements of a note follow its number. */
+/** What was said in one quotation, with marks where something is left out; the statements of a note follow its number and speaker. */
 function spokenText(statements: readonly Statement[]): string {
   let text = ''
   let last: Statement | undefined
@@ -180,7 +183,7 @@ function spokenText(statements: readonly Statement[]): string {
   return quotations.join(' ')
 }
 
-const quotation = (note: number | null, text: string): string => `${note === null ? '' : `#${note} `}“${text}”`
+const quotation = (note: string | null, text: string): string => `${note === null ? '' : `${note} `}“${text}”`
 
 /** The text while it is put together. */
 class Page {

@@ -4,6 +4,7 @@
  */
 import type { Passage } from '../domain/passage.ts'
 import { nameSpan } from '../domain/quotation.ts'
+import { trimEndMatching } from '../lib/trim.ts'
 import { editedSince, NO_OUTPUT, readGitState } from '../reading/git.ts'
 import { readTotals } from '../reading/output.ts'
 import { checkName, commandAlone } from '../reading/shell.ts'
@@ -14,6 +15,8 @@ import { endOfTurn, type PastTurn } from './turns.ts'
 const MAX_CHECKS = 4
 const MAX_LINKS = 2
 const MAX_FILES = 6
+/** Files that were edited since a check and are named with it. */
+const MAX_SINCE = 2
 const MAX_COMMAND_CHARS = 90
 /** A shorter line is a name that the runner printed. */
 const MIN_TELLING_CHARS = 10
@@ -38,11 +41,16 @@ export function sessionState(turns: readonly PastTurn[], now: Moment): EndState 
     ended: endOfSession(last, at, now),
     isFinished: isFinished(last),
     at,
-    lines: [...gitLines(newest, at, now), ...checkLines(newest, at, now), ...linkLines(newest, at, now)],
+    lines: [
+      ...gitLines(newest, isFinished(last) ? undefined : last.steps.at(-1), at, now),
+      ...checkLines(newest, at, now),
+      ...linkLines(newest, at, now),
+    ],
   }
 }
 
-const isFinished = ({ closing, steps }: PastTurn): boolean => closing !== null && (steps.at(-1)?.at ?? 0) <= closing.at
+export const isFinished = ({ closing, steps }: PastTurn): boolean =>
+  closing !== null && (steps.at(-1)?.at ?? 0) <= closing.at
 
 function endOfSession(turn: PastTurn, at: number, now: Moment): string {
   const { steps, request } = turn
@@ -63,7 +71,8 @@ export function stepText({ kind, subject, text }: Passage): string {
 /** A command or a name. */
 const code = (text: string): string => nameSpan(text, MAX_COMMAND_CHARS)
 
-function gitLines(newest: readonly Passage[], at: number, now: Moment): string[] {
+/** `cutAt`: the step that is named already. */
+function gitLines(newest: readonly Passage[], cutAt: Passage | undefined, at: number, now: Moment): string[] {
   const { branch, commit, uncommitted, pushed } = readGitState(newest)
   const when = (time: number) => momentAfter(time, at, now)
   const known = [
@@ -78,6 +87,7 @@ function gitLines(newest: readonly Passage[], at: number, now: Moment): string[]
   const listed = uncommitted === null || uncommitted.at < (commit?.at ?? 0) ? null : uncommitted
   const since = Math.max(commit?.at ?? 0, listed?.at ?? 0)
   const edited = editedSince(newest, since)
+  const isKnown = edited.length === 1 && edited[0] === cutAt?.subject
   const open = listed === null ? '' : uncommittedText(listed.files, when(listed.at))
   const isBefore = since > 0
   // A push before the last commit says nothing about it.
@@ -86,22 +96,27 @@ function gitLines(newest: readonly Passage[], at: number, now: Moment): string[]
     ...(known.length === 0 ? [] : [sentence(known.join(', '))]),
     ...(isPushed ? [`Pushed ${when(pushed.at)}: ${quoteBegin(pushed.text, MAX_TELLING_CHARS)}`] : []),
     ...(open === '' ? [] : [sentence(open)]),
-    ...(edited.length === 0 ? [] : [`Edited ${isBefore ? 'after that' : 'in it'}: ${fileList(edited)}.`]),
+    ...(edited.length === 0 || isKnown
+      ? []
+      : [`Edited ${isBefore ? 'after that' : 'in it'}: ${fileList(edited, false)}.`]),
   ]
 }
 
 function uncommittedText(files: readonly string[], at: string): string {
-  return files.length === 0 ? `working tree clean by git at ${at}` : `uncommitted by git at ${at}: ${fileList(files)}`
+  return files.length === 0
+    ? `working tree clean by git at ${at}`
+    : `uncommitted by git at ${at}: ${fileList(files, true)}`
 }
 
 const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`
 
-function fileList(files: readonly string[]): string {
+/** Of many edits only the newest are known: `isAll` is false, and the others are not counted. */
+function fileList(files: readonly string[], isAll: boolean): string {
   const shown = files
     .slice(0, MAX_FILES)
     .map((file) => code(endOfPath(file)))
     .join(', ')
-  return files.length <= MAX_FILES ? shown : `${shown} and ${files.length - MAX_FILES} more`
+  return files.length <= MAX_FILES ? shown : `${shown} and ${isAll ? `${files.length - MAX_FILES} ` : ''}more`
 }
 
 const MAX_PATH_CHARS = 60
@@ -129,27 +144,31 @@ function checkLines(newest: readonly Passage[], at: number, now: Moment): string
     // Neither the exit code nor the output says how it ended.
     if (outcome === null && telling === '') return []
     const result = outcome === 'ok' ? ' passed' : outcome === 'failed' ? ' failed' : ''
-    const isOld = editedSince(newest, ran).length > 0
+    const edits = editedSince(newest, ran)
+    const isOld = edits.length > 0
     // What passed before the last edit says little beside a newer run.
     if (isOld && outcome !== 'failed' && hasNewRun) return []
-    const since = isOld ? ' (edited since)' : ''
+    const since = isOld
+      ? ` (edited since: ${edits.length > MAX_SINCE ? `${edits.length} files` : fileList(edits, false)})`
+      : ''
     return [`${code(commandAlone(subject ?? ''))}${result} at ${momentAfter(ran, at, now)}${since}${telling}`]
   })
 }
 
 /** The program's own totals; of a run that failed without any its first line. */
 function tellingLine(text: string, outcome: Passage['outcome']): string {
-  const lines = text.split('\n').map((line) => line.replace(/^[=\s-]+|[=\s-]+$/g, ''))
+  const lines = text.split('\n').map((line) => trimEndMatching(line.replace(/^[=\s-]+/, ''), /[=\s-]/))
   const line = readTotals(lines).lines.at(-1) ?? (outcome === 'failed' ? (lines[0] ?? '') : '')
   return line === NO_OUTPUT || line.length < MIN_TELLING_CHARS ? '' : `: ${quoteBegin(line, MAX_TELLING_CHARS)}`
 }
 
+const ENDINGS = { ok: ' succeeded', failed: ' failed', unknown: '' }
+
 function linkLines(newest: readonly Passage[], at: number, now: Moment): string[] {
   const links = newest.filter(({ kind }) => kind === 'link')
-  return links
-    .slice(0, MAX_LINKS)
-    .map(
-      ({ text, at: reported }) =>
-        `Reported by a tool at ${momentAfter(reported, at, now)}: ${quoteBegin(text, MAX_TELLING_CHARS)}`,
-    )
+  return links.slice(0, MAX_LINKS).map(({ subject, text, outcome, at: reported }) => {
+    const when = momentAfter(reported, at, now)
+    const said = text === NO_OUTPUT ? '' : `: ${quoteBegin(text, MAX_TELLING_CHARS)}`
+    return `${code(commandAlone(subject ?? ''))}${ENDINGS[outcome ?? 'unknown']} at ${when}${said}`
+  })
 }

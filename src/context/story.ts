@@ -4,19 +4,20 @@
  * gain = prior · Σ weight(term) · REPEATED^(times told) / tokens^COST_POWER
  *
  * The weight of a term is its rarity among all statements, more for names and numbers. The prior of a statement falls with the age
- * of its turn and session, and with the statements of its turn that are told already.
+ * of its turn and session.
  * A turn is never told without its outcome: whatever is chosen of a turn brings its opening with it, the date, the request and
  * the statement that says what came of it, and pays for them. So the budget is filled with what says most, repetition pays nothing,
  * and many independent tasks are each named before one of them is told at length.
  *
  * docs/context.md says how the constants were chosen.
  */
-import { CHARS_PER_TOKEN, type Observation } from '../domain/observation.ts'
+import { CHARS_PER_TOKEN } from '../domain/observation.ts'
+import { speakerName } from '../domain/quotation.ts'
 import { commitsOf } from '../reading/git.ts'
 import { isSpecific, TermWeights, termsOf } from '../reading/terms.ts'
 import { readWords, type WordBlock } from '../reading/words.ts'
 import { type Choice, isQuestion } from './choices.ts'
-import { type PastTurn, requestBegin } from './turns.ts'
+import { type Note, type PastTurn, requestBegin } from './turns.ts'
 
 export const STORY = {
   /** Names and numbers compared with other words. */
@@ -26,12 +27,10 @@ export const STORY = {
   /** Per turn and per session before the newest. */
   turnAge: 0.95,
   sessionAge: 0.9,
-  costPower: 0.9,
-  /** Per statement of the same turn that is told already. */
-  depth: 0.95,
+  costPower: 0.8,
   /** Priors of the first statements of a report, which say what came of the turn, and of what is no closing word. */
-  lead: 2,
-  request: 0.75,
+  lead: 2.5,
+  request: 1,
   commit: 0.5,
   words: 0.3,
   earlier: 0.5,
@@ -57,11 +56,13 @@ interface Candidate {
 export interface Statement extends Candidate {
   turn: PastTurn
   kind: StatementKind
-  /** Id of the note that says it; null for what user and agent said. */
-  note: number | null
+  /** The note that says it, with its speaker: `#12 page:`; null for what user and agent said. */
+  note: string | null
   text: string
   /** It is an item of a list or a row of a table. */
   isItem: boolean
+  /** Subject of the commit whose message says it. */
+  commit?: string
   /** Place in the turn. */
   order: number
 }
@@ -84,11 +85,16 @@ const MAX_STATEMENTS = 80
 const MAX_REQUEST_STATEMENTS = 4
 const LEAD_STATEMENTS = 3
 
-type Said = Pick<Statement, 'kind' | 'note' | 'text' | 'isItem' | 'prior'>
+type Said = Pick<Statement, 'kind' | 'note' | 'text' | 'isItem' | 'commit' | 'prior'>
 
 /** Everything that can be told of a turn, in its order. */
 function saidIn({ request, notes, closing, earlier, words, steps }: PastTurn, isContinued: boolean): Said[] {
-  const commits = commitsOf(steps).flatMap(({ title, body }) => [...readWords(title), ...blocksOf(body)])
+  const commits = commitsOf(steps).flatMap(({ title, body }) => [
+    ...readWords(title).map(toSaid('commit', STORY.commit)),
+    ...blocksOf(body)
+      .map(toSaid('commit', STORY.commit))
+      .map((said) => ({ ...said, commit: onOneLine(title) })),
+  ])
   const spoken = [
     ...earlier.flatMap((report) => blocksOf(report).map(toSaid('earlier', STORY.earlier))),
     ...(closing === null
@@ -100,7 +106,7 @@ function saidIn({ request, notes, closing, earlier, words, steps }: PastTurn, is
       .slice(0, MAX_REQUEST_STATEMENTS)
       .map(toSaid('request', STORY.request)),
     ...(notes.length > 0 ? notes.flatMap(noteStatements) : spoken),
-    ...commits.map(toSaid('commit', STORY.commit)),
+    ...commits,
   ].filter(({ note, text }) => note !== null || saysSomething(text))
 }
 
@@ -117,10 +123,15 @@ const toSaid =
 const leadPrior = (i: number): number => (i < LEAD_STATEMENTS ? STORY.lead : 1)
 
 /** A model has weighed what it says: each of its statements is a whole. */
-function noteStatements({ id, title, narrative, facts }: Observation): Said[] {
+function noteStatements(observation: Note): Said[] {
+  const { id, title, narrative, facts, amendedBy } = observation
+  // Another machine of the same user is no other member.
+  const speaker = speakerName({ ...observation, author: null })
+  const amended = amendedBy.length === 0 ? '' : `, amended by ${amendedBy.map((other) => `#${other}`).join(', ')}`
+  const note = `#${id} ${speaker}${amended}:`
   const texts = [title ?? '', ...readWords(narrative ?? '').map(({ text }) => text), ...facts]
   return texts
-    .map((text, i) => ({ kind: 'report' as const, note: id, text: onOneLine(text), isItem: true, prior: leadPrior(i) }))
+    .map((text, i) => ({ kind: 'report' as const, note, text: onOneLine(text), isItem: true, prior: leadPrior(i) }))
     .filter(({ text }) => text !== '')
 }
 
@@ -180,8 +191,8 @@ export function chooseStory(turns: readonly PastTurn[], choices: readonly Choice
   const ages = turnAges(turns)
   const ageOf = (turn: PastTurn) => ages.get(turn) ?? 1
   const openings = openingsOf(turns, ageOf, options)
-  const decisions = choices.map(({ line, at, turn, words }): DecisionLine => {
-    const prior = STORY.choice * (turn === null ? 1 : ageOf(turn))
+  const decisions = choices.map(({ line, at, turn, words, isReply }): DecisionLine => {
+    const prior = (isReply ? STORY.request : STORY.choice) * (turn === null ? 1 : ageOf(turn))
     return { turn: null, line, at, prior, terms: termsOf(words), chars: line.length + 1 }
   })
   const teller = new Teller(openings, decisions, options)
@@ -193,7 +204,9 @@ export function chooseStory(turns: readonly PastTurn[], choices: readonly Choice
 }
 
 function toldOf(turn: PastTurn, opening: Opening, chosen: ReadonlySet<Candidate>): [PastTurn, Statement[]][] {
-  const told = opening.statements.filter((one) => chosen.has(one))
+  const says = opening.statements.filter((one) => chosen.has(one))
+  const commits = new Set(says.map(({ commit }) => commit))
+  const told = opening.statements.filter((one) => chosen.has(one) || (one.kind === 'commit' && commits.has(one.text)))
   if (told.length === 0 && !chosen.has(opening)) return []
   const { lead } = opening
   return [[turn, [...told, ...(lead === null ? [] : [lead])].sort((a, b) => a.order - b.order)]]
@@ -260,7 +273,7 @@ const statement = (turn: PastTurn, said: Said, order: number, age: number): Stat
   order,
   prior: said.prior * age,
   terms: termsOf(said.text),
-  chars: said.text.length + JOIN_CHARS,
+  chars: said.text.length + (said.commit?.length ?? 0) + JOIN_CHARS,
 })
 
 /** A longer statement tells more than what came of the turn. */
@@ -300,8 +313,8 @@ class Teller {
   readonly #openings: ReadonlyMap<PastTurn, Opening>
   readonly #told = new Map<string, number>()
   readonly #chosen = new Set<Candidate>()
-  /** Statements that are told of each turn. */
-  readonly #depths = new Map<PastTurn, number>()
+  /** Turns of which something is told. */
+  readonly #begun = new Set<PastTurn>()
   #queue: Waiting[]
   #left: number
 
@@ -337,9 +350,9 @@ class Teller {
     this.#add(one.terms)
     this.#chosen.add(one)
     if (one.turn === null) return
-    const isBegun = this.#depths.has(one.turn)
-    this.#depths.set(one.turn, (this.#depths.get(one.turn) ?? 0) + 1)
-    if (!isBegun) this.#raise(one.turn)
+    if (this.#begun.has(one.turn)) return
+    this.#begun.add(one.turn)
+    this.#raise(one.turn)
   }
 
   /** Without the cost of the opening, the other statements of the turn gain more than before. */
@@ -365,13 +378,12 @@ class Teller {
     let sum = 0
     for (const term of one.terms) sum += this.#worth(term)
     for (const term of this.#newOpening(one)?.terms ?? []) if (!one.terms.has(term)) sum += this.#worth(term)
-    const depth = one.turn === null ? 0 : (this.#depths.get(one.turn) ?? 0)
-    return (one.prior * STORY.depth ** depth * sum) / Math.max(1, this.#cost(one) / CHARS_PER_TOKEN) ** STORY.costPower
+    return (one.prior * sum) / Math.max(1, this.#cost(one) / CHARS_PER_TOKEN) ** STORY.costPower
   }
 
   /** The opening that the choice of a statement brings with it; null where its turn is told already. */
   #newOpening(one: Candidate): Opening | null {
-    if (one.turn === null || this.#depths.has(one.turn)) return null
+    if (one.turn === null || this.#begun.has(one.turn)) return null
     const opening = this.#openings.get(one.turn) ?? null
     return opening === one ? null : opening
   }

@@ -32,8 +32,11 @@ export interface PastTurn {
   /** What was done, oldest first. */
   steps: Passage[]
   /** Made by a model, or of words that are no longer kept; oldest first. */
-  notes: Observation[]
+  notes: Note[]
 }
+
+/** With the ids of the later ones that replace a statement of it. */
+export type Note = Observation & { amendedBy: readonly number[] }
 
 /** The observer without a model stores this name. */
 const OFFLINE_MODEL = 'offline'
@@ -41,7 +44,7 @@ const OFFLINE_MODEL = 'offline'
 const STEPS: ReadonlySet<PassageKind> = new Set(['commit', 'check', 'status', 'link', 'file', 'edit', 'command'])
 
 /** Newest first. */
-export function turnsOf({ passages, prompts, observations }: ContextMaterial): PastTurn[] {
+export function turnsOf({ passages, prompts, observations, amends }: ContextMaterial): PastTurn[] {
   const turns = new Map<string, PastTurn>()
   const turnOf = ({ session, promptNumber }: { session: string; promptNumber: number }, at: number): PastTurn => {
     const key = `${session}\n${promptNumber}`
@@ -89,7 +92,9 @@ export function turnsOf({ passages, prompts, observations }: ContextMaterial): P
     turn.at = at
   }
   for (const note of observations.toReversed()) {
-    if (!isHandWritten(note)) turnOf(note, note.createdAt).notes.push(note)
+    if (isHandWritten(note)) continue
+    const amendedBy = amends.filter(({ to }) => to === note.id).map(({ from }) => from)
+    turnOf(note, note.createdAt).notes.push({ ...note, amendedBy })
   }
   // The observer without a model repeats the words of the turn: its notes count where those are no longer kept.
   for (const turn of turns.values()) {

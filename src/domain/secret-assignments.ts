@@ -156,10 +156,16 @@ function assignmentAt(text: string, bareAt: NameAt['bareAt'], index: number, len
   const name = text.slice(from, to).replace(/^-+/, '')
   const read = readSecretName(name)
   if (read === null) return nothing
-  // Mostly prose follows: no pattern is tried on it.
-  if (!FOLLOWED.has(text[to] ?? '') || (read.weak && !SYNTAX.has(afterBlanks(text, to)))) return nothing
   const at: NameAt = { ...read, text, bareAt, name, from, to }
-  const found =
+  const found = text[to] === '(' ? hashedValue(at) : valueAfter(at)
+  return found === null ? nothing : { kind: read.kind, secrets: found.secrets, end: Math.max(to, found.end) }
+}
+
+function valueAfter(at: NameAt): Values | null {
+  const { text, to, weak } = at
+  // Mostly prose follows: no pattern is tried on it.
+  if (!FOLLOWED.has(text[to] ?? '') || (weak && !SYNTAX.has(afterBlanks(text, to)))) return null
+  return (
     markedValue(at) ??
     blockValue(at) ??
     operatorValue(at) ??
@@ -167,11 +173,11 @@ function assignmentAt(text: string, bareAt: NameAt['bareAt'], index: number, len
     elementValue(at) ??
     argumentValue(at) ??
     spacedValue(at)
-  return found === null ? nothing : { kind: read.kind, secrets: found.secrets, end: Math.max(to, found.end) }
+  )
 }
 
 /** What can be between a name and its value. */
-const FOLLOWED = new Set([...' \t\r\n\\"\'`=:>?,;]*<%(\x1b：是为為は는은'])
+const FOLLOWED = new Set([...' \t\r\n\\"\'`=:>?,;]*<%\x1b：是为為は는은'])
 const SYNTAX = new Set([...'\r\n\\"\'`=:>?,]'])
 
 function afterBlanks(text: string, to: number): string {
@@ -397,7 +403,7 @@ function argumentValue(at: NameAt): Values | null {
 
 /** Signs of Markdown and quotes around a name and its value: `**Password:** …`, ``password `…` ``, `| password | … |`. */
 const MARKED =
-  /(?=[ \t]{0,2}(?:[*`|“„«→—–:\\"'_]|(?:is|to|ist|est|es|è|é|är|je)[ \t]))([ \t]{0,2}[*_`"'\\]{0,4}[:：]?[*_`"'\\]{0,4}[ \t]{0,8}(?:(?:is|to|=|→|->|[|—–-]|ist|lautet|est|es|è|é|to|är|je)[ \t]{1,8})?[*_`"'“„«\\]{0,4})((?:[^\s*`"'“”„«»|<>\\]|\*(?!\*)){4,512})/y
+  /(?=[ \t]{0,2}(?:[*`|“„«→—–:\\"'_]|(?:is|to|ist|est|es|è|é|är|je)[ \t]))([ \t]{0,2}[*_`"'\\]{0,4}[:：]?[*_`"'\\]{0,4}[ \t]{0,8}(?:(?:is(?: now)?|to|=|→|->|[|—–-]|ist|lautet|est|es|è|é|to|är|je)[ \t]{1,8})?[*_`"'“„«\\]{0,4})((?:[^\s*`"'“”„«»|<>\\]|\*(?!\*)){4,512})/y
 
 /** Where only Markdown is between the name and a value that no word and no code looks like. */
 function markedValue({ text, name, to, kind, plural }: NameAt): Values | null {
@@ -473,6 +479,13 @@ const SQL_QUOTE = /^[nNeE]?'/
 const SQL_BEFORE = /\b(?:create|alter|set|with|encrypted|options|login)\b[^;]{0,120}$/i
 const isSql = ({ text, from, name }: NameAt): boolean =>
   /^password$/i.test(name) && SQL_BEFORE.test(text.slice(Math.max(0, from - 140), from))
+
+/** `SET PASSWORD FOR app = PASSWORD('…')` */
+function hashedValue(at: NameAt): Values | null {
+  const { text, from, to, kind } = at
+  const isCall = kind === 'password' && /=[ \t]{0,4}$/.test(text.slice(Math.max(0, from - 6), from))
+  return isCall && isSql(at) ? quotedValue(at, to + 1) : null
+}
 
 const isNameOfOtherScript = (name: string): boolean => /[^\p{ASCII}]/u.test(name)
 const asciiStart = (word: string): string => /^[!-~]*/.exec(word)?.[0] ?? ''

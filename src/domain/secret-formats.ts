@@ -499,11 +499,6 @@ export const SECRET_RULES: readonly SecretRule[] = [
   },
   {
     kind: 'password',
-    hints: ['set password'],
-    pattern: /set password[^;\n]{0,100}=[ \t]{0,4}password\(\\{0,3}["']([^"'\n\\]{1,256})/gi,
-  },
-  {
-    kind: 'password',
     hints: ['oracle:thin:'],
     pattern: /oracle:thin:[\w.$-]{1,64}\/([^\s@"'`]{1,128})@/gi,
   },

@@ -113,7 +113,6 @@ export function dataPaths(
     program: join(dataDir, 'program'),
     /** Empty working directory in which the `claude-code` provider runs its program. */
     observer: join(dataDir, 'observer'),
-    /** Access of viewer pages that a stopping daemon passes on to the next one. */
     /** Redirects a browser to the viewer; readable only by its owner. */
     viewerPage: join(dataDir, 'open-viewer.html'),
   }

@@ -1,6 +1,13 @@
 /** What git itself says: the commit that a command made, branch and working tree, what was pushed. */
 import type { Passage, PassageDraft } from '../domain/passage.ts'
-import { gitVerb, MAX_SHOWN_CHARS, readCommandLine, type ShellCommand, type ShellLine } from './shell.ts'
+import {
+  gitVerb,
+  MAX_SHOWN_CHARS,
+  quotedArgument,
+  readCommandLine,
+  type ShellCommand,
+  type ShellLine,
+} from './shell.ts'
 import { singleLine, unique } from './text.ts'
 
 /** `[main 1a2b3c4] subject`, as `git commit` prints it. */
@@ -145,7 +152,7 @@ const isFilter = (program: string): boolean => ['head', 'tail', 'cat', 'grep'].i
 
 /** The commands of git that a line has, without what else it does: the line itself may be long. */
 export function gitStateSubject({ commands, shown }: ShellLine): string {
-  const directory = /^cd (?:"[^"]*"|'[^']*'|\S+)/.exec(shown)?.[0]
+  const directory = /^cd (?:"[^"]*"|'[^']*'|[^\s;&|]+)/.exec(shown)?.[0]
   const asked = commands
     .filter(({ program, kind }) => program === 'git' && (kind === 'git' || kind === 'commit'))
     .map(({ args, kind, pipedTo }) => {
@@ -154,7 +161,6 @@ export function gitStateSubject({ commands, shown }: ShellLine): string {
     })
   return singleLine([...(directory === undefined ? [] : [directory]), ...asked].join(' && '), MAX_SHOWN_CHARS)
 }
-const quotedArgument = (arg: string): string => (/^[\w@%+=:,./~^-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", '')}'`)
 
 /** A command of git that printed nothing. */
 export const NO_OUTPUT = '(no output)'

@@ -154,7 +154,7 @@ function commandPassages(reading: ShellReading): PassageContent[] {
   const state = has('git') || commits.length > 0 ? gitStateLines(command.commands, output) : []
   const isClean = output.every((line) => line === '') && outcome === 'ok' && isQuietStatus(command.commands)
   const status = cutLines(isClean ? [NO_OUTPUT] : state, MAX_COMMAND_PASSAGES)
-  const links = command.commands.some(makesSomething) ? linkLines(output) : []
+  const links = linkLines(command.commands, output, outcome)
   const found: PassageContent[] = [
     ...checks,
     ...commits,
@@ -195,11 +195,11 @@ const ROUTINE = new Set(['mkdir', 'touch', 'kill', 'pkill', 'clear', 'chmod'])
 const isRoutine = ({ program, args }: ShellCommand): boolean =>
   ROUTINE.has(program) || (program === 'git' && args.includes('add'))
 
-/** Programs that make something elsewhere and print its address, with the words of the command that do. */
+/** Programs that make, merge or close something elsewhere and mostly print its address, with the words of the command that do. */
 const MAKERS: Readonly<Record<string, RegExp>> = {
-  gh: /^create$/,
-  glab: /^create$/,
-  tea: /^create$/,
+  gh: /^(?:create|merge|close)$/,
+  glab: /^(?:create|merge|close)$/,
+  tea: /^(?:create|merge|close)$/,
   vercel: /^(?:deploy|--prod)$/,
   netlify: /^deploy$/,
   wrangler: /^(?:deploy|publish)$/,
@@ -208,15 +208,24 @@ const MAKERS: Readonly<Record<string, RegExp>> = {
   flyctl: /^deploy$/,
 }
 const MAX_LINKS = 3
+/** Whether they succeeded says enough where they print nothing. */
+const ENDINGS = new Set(['merge', 'close'])
 
-const makesSomething = ({ program, args }: ShellCommand): boolean =>
-  Object.hasOwn(MAKERS, program) && args.slice(0, 4).some((arg) => MAKERS[program]?.test(arg) === true)
-
-const linkLines = (output: readonly string[]): string[] =>
-  output
-    .filter((line) => /\bhttps?:\/\/\S/.test(line))
-    .map((line) => line.trim())
-    .slice(-MAX_LINKS)
+function linkLines(
+  commands: readonly ShellCommand[],
+  output: readonly string[],
+  outcome: PassageContent['outcome'],
+): string[] {
+  const verbs = commands.flatMap(({ program, args }) => {
+    const made = MAKERS[program]
+    return made === undefined ? [] : args.slice(0, 4).filter((arg) => made.test(arg))
+  })
+  if (verbs.length === 0) return []
+  const said = output.map((line) => line.trim()).filter((line) => line !== '')
+  const links = said.filter((line) => /\bhttps?:\/\/\S/.test(line)).slice(-MAX_LINKS)
+  if (links.length > 0 || outcome === null || !verbs.some((verb) => ENDINGS.has(verb))) return links
+  return [said[0] ?? NO_OUTPUT]
+}
 
 /** Longer lines are data, such as a minified file. */
 const MAX_CODE_CHARS = 400

@@ -7,6 +7,7 @@
  */
 import { MAX_PASSAGE_CHARS, type PassageDraft } from '../domain/passage.ts'
 import { stripControlCharacters } from './text.ts'
+import { lineKind } from './words.ts'
 
 /** A passage without what all passages of an event share. */
 export type PassageContent = Pick<PassageDraft, 'kind' | 'subject' | 'outcome' | 'text'>
@@ -19,13 +20,6 @@ const MIN_SECTION_CHARS = 160
 const MAX_REPEATED_CHARS = 100
 /** Of a longer text the beginning and the end are cut: what was meant is mostly there. */
 const MAX_CUT_CHARS = 24_000
-
-const HEADING = /^\s{0,3}#{1,6}\s+\S|^\s{0,3}\*\*[^*]{1,90}\*\*:?\s*$/
-const LIST_ITEM = /^\s{0,12}(?:[-*+•‣▪–]|\d{1,3}[.)、]|[a-zA-Z][.)]|[①-⑳])\s/
-const TABLE_ROW = /^\s{0,3}\|.*\|\s*$/
-const TABLE_RULE = /^\s{0,3}\|?[\s:|-]{3,}\|?\s*$/
-const FENCE = /^\s{0,12}(?:```|~~~)/
-const RULE = /^\s{0,3}(?:[-*_=─━]\s?){3,}$/
 
 interface Block {
   /** `line`: of a code block or a table; lines follow each other without an empty line. */
@@ -85,14 +79,15 @@ function* blocksOf(text: string): Generator<Block> {
   let tableHead: string | null = null
   for (const raw of text.split('\n')) {
     const line = raw.trimEnd()
-    if (FENCE.test(line)) {
+    const found = lineKind(line)
+    if (found === 'fence') {
       if (open !== null) yield open
       open = null
       inCode = !inCode
       yield { kind: 'line', text: line.trim(), tableHead: null }
       continue
     }
-    const kind = inCode ? 'line' : lineKind(line)
+    const kind = inCode ? 'line' : found
     tableHead = kind === 'row' ? (tableHead ?? line.trim()) : kind === 'rule' ? tableHead : null
     if (kind === 'text' && open !== null) {
       open.text += `\n${line.trim()}`
@@ -112,18 +107,6 @@ function* blocksOf(text: string): Generator<Block> {
       }
   }
   if (open !== null) yield open
-}
-
-/** Rules look at the beginning of a line; a longer line is prose or data. */
-const MAX_RULED_CHARS = 2_000
-
-function lineKind(line: string): 'empty' | 'rule' | 'row' | 'heading' | 'item' | 'text' {
-  if (line.trim() === '') return 'empty'
-  if (line.length > MAX_RULED_CHARS) return 'text'
-  if (RULE.test(line) || TABLE_RULE.test(line)) return 'rule'
-  if (TABLE_ROW.test(line)) return 'row'
-  if (HEADING.test(line)) return 'heading'
-  return LIST_ITEM.test(line) ? 'item' : 'text'
 }
 
 /** Puts blocks into pieces. */

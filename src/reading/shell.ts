@@ -91,7 +91,7 @@ function withHiddenExits(stages: readonly Stage[]): ShellCommand[] {
   for (let i = stages.length - 1; i >= 0; i--) {
     const { joiner, ...command } = stages[i] as Stage
     const next = stages[i + 1]
-    const pipedTo = next?.joiner === 'pipe' ? [next.program, ...next.args].join(' ') : null
+    const pipedTo = next?.joiner === 'pipe' ? [next.program, ...next.args].map(quotedArgument).join(' ') : null
     isHidden ||= next?.joiner === 'or' || (next?.joiner === 'then' && !stopsAtFailure)
     // Of `a || b` the second may not have run.
     const isBeside = joiner === 'or' || (pipedTo !== null && !hasPipefail)
@@ -99,6 +99,10 @@ function withHiddenExits(stages: readonly Stage[]): ShellCommand[] {
   }
   return found
 }
+
+/** As one would type it. */
+export const quotedArgument = (arg: string): string =>
+  /^[\w@%+=:,./~^-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", '')}'`
 
 const LINE_AFTER_CD = /^(\s*cd\s+[^\s;&|]{1,400})\s*\n\s*/
 

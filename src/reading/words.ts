@@ -20,6 +20,8 @@ const HEADING = /^\s{0,3}#{1,6}\s+(?=\S)/
 /** A line of bold words only, with or without a colon, is a heading, too. */
 const BOLD_LINE = /^\s{0,3}(?:\*\*|__)([^*_\n]{1,120})(?:\*\*|__)[:：]?\s*$/
 const ITEM = /^\s{0,24}(?:[-*+•‣▪–]|\d{1,3}[.)、]|[a-zA-Z][.)]|[①-⑳])\s+(?=\S)/
+/** Stands at the beginning of a line instead of a list's mark, and says something itself. */
+const SIGN_ITEM = /^\s{0,24}(?:\p{Extended_Pictographic}\uFE0F?|[✓✗✘])\s*\S/u
 const ROW = /^\s{0,8}\|.*\|\s*$/
 const TABLE_RULE = /^\s{0,8}\|?[\s:|+-]{3,}\|?\s*$/
 const RULE = /^\s{0,8}(?:[-*_=─━]\s?){3,}$/
@@ -32,6 +34,19 @@ const JSON_START = /^(?:\[\s*)?\{\s*"|^\[\s*["[]/
 const MAX_LEAD_CHARS = 90
 /** Patterns look only at lines of this length; a longer one is prose or data. */
 const MAX_RULED_CHARS = 2_000
+
+export type LineKind = 'empty' | 'fence' | 'rule' | 'row' | 'heading' | 'item' | 'text'
+
+/** What a line of Markdown is outside of code. */
+export function lineKind(line: string): LineKind {
+  if (line.trim() === '') return 'empty'
+  if (line.length > MAX_RULED_CHARS) return 'text'
+  if (FENCE.test(line)) return 'fence'
+  if (RULE.test(line) || TABLE_RULE.test(line)) return 'rule'
+  if (ROW.test(line)) return 'row'
+  if (HEADING.test(line) || BOLD_LINE.test(line)) return 'heading'
+  return ITEM.test(line) || SIGN_ITEM.test(line) ? 'item' : 'text'
+}
 
 export function readWords(text: string): WordBlock[] {
   const reader = new WordReader()
@@ -51,27 +66,21 @@ class WordReader {
   #group = 0
 
   read(line: string): void {
-    const isShort = line.length <= MAX_RULED_CHARS
-    const trimmed = line.trim()
-    if (isShort && FENCE.test(line)) this.#toggleCode()
+    const kind = lineKind(line)
+    if (kind === 'fence') this.#toggleCode()
     else if (this.#code !== null) this.#code.push(line.trimEnd())
-    else if (trimmed === '') this.#endParagraph()
-    else if (isShort) this.#readLine(line, trimmed)
-    else this.#readText(trimmed)
+    else if (kind === 'empty') this.#endParagraph()
+    else this.#readLine(kind, line)
   }
 
-  #readLine(line: string, trimmed: string): void {
-    const isRule = RULE.test(line) || TABLE_RULE.test(line)
-    const isRow = !isRule && ROW.test(line)
-    if (!isRule && !isRow) this.#endTable()
-    const bold = BOLD_LINE.exec(line)?.[1]
-    if (isRow) this.#readRow(trimmed)
-    else if (isRule) {
-      if (this.#header === null) this.#endParagraph()
-    } else if (HEADING.test(line)) this.#readHeading(line.replace(HEADING, '').trim())
-    else if (bold !== undefined) this.#readHeading(bold.trim())
-    else if (ITEM.test(line)) this.#readItem(line.replace(ITEM, '').trim())
-    else this.#readText(trimmed.replace(QUOTE, ''))
+  #readLine(kind: LineKind, line: string): void {
+    const trimmed = line.trim()
+    if (kind !== 'rule' && kind !== 'row') this.#endTable()
+    if (kind === 'row') this.#readRow(trimmed)
+    else if (kind === 'heading') this.#readHeading((BOLD_LINE.exec(line)?.[1] ?? line.replace(HEADING, '')).trim())
+    else if (kind === 'item') this.#readItem(line.replace(ITEM, '').trim())
+    else if (kind === 'text') this.#readText(line.length > MAX_RULED_CHARS ? trimmed : trimmed.replace(QUOTE, ''))
+    else if (this.#header === null) this.#endParagraph()
   }
 
   end(): WordBlock[] {

@@ -252,8 +252,8 @@ export const SETTINGS = {
   ),
   CLAUDE_MEM_AGENT_SCOPE: local(
     privacy.now(
-      choice('all', ['all', 'project']),
-      'What an agent may read and forget with the MCP tools: the memory of `all` projects, or only of the `project` it works in',
+      choice('project', ['project', 'all']),
+      'What an agent may read and forget with the MCP tools: only the memory of the `project` it works in, or that of `all` projects',
     ),
   ),
   CLAUDE_MEM_TEAM_AUTHOR: local(

@@ -11,6 +11,8 @@ export interface ChartState {
   /** The initial state of its parent, or of the machine. */
   initial: boolean
   final: boolean
+  /** What it means, in a sentence. */
+  description: string
 }
 
 export interface ChartEdge {
@@ -33,19 +35,22 @@ export interface Chart {
   everywhere: string[]
 }
 
-export function machineChart(machine: AnyStateMachine): Chart {
-  const states = descendants(machine.root)
+/** `region`: one of several that run side by side; its states have paths without its name. */
+export function machineChart(machine: AnyStateMachine, region?: string): Chart {
+  const root = region === undefined ? machine.root : machine.getStateNodeById(`${machine.id}.${region}`)
+  const states = descendants(root)
   return {
-    id: machine.id,
+    id: region ?? machine.id,
     states: states.map((node) => ({
-      id: stateId(node),
+      id: stateId(node, root),
       name: node.key,
-      parent: node.parent === machine.root || node.parent === undefined ? null : stateId(node.parent),
+      parent: node.parent === root || node.parent === undefined ? null : stateId(node.parent, root),
       initial: node.parent?.initial.target[0] === node,
       final: node.type === 'final',
+      description: node.description ?? '',
     })),
-    edges: states.flatMap(stateEdges),
-    everywhere: Object.keys(machine.root.config.on ?? {}),
+    edges: states.flatMap((node) => stateEdges(node, root)),
+    everywhere: Object.keys(root.config.on ?? {}),
   }
 }
 
@@ -53,15 +58,38 @@ function descendants(node: AnyStateNode): AnyStateNode[] {
   return Object.values(node.states).flatMap((child) => [child, ...descendants(child)])
 }
 
-function stateEdges(node: AnyStateNode): ChartEdge[] {
+function stateEdges(node: AnyStateNode, root: AnyStateNode): ChartEdge[] {
   const transitions = [...[...node.transitions.values()].flat(), ...(node.always ?? [])]
   return transitions.map(({ target, eventType, guard, actions }) => ({
-    from: stateId(node),
-    to: stateId(target?.[0] ?? node),
+    from: stateId(node, root),
+    to: stateId(target?.[0] ?? node, root),
     event: eventType,
     guard: referenceName(guard),
     actions: actions.flatMap((action) => referenceName(action) ?? []),
   }))
+}
+
+/** The outermost states alone, and the arrows from one to another. Those that leave an inner state are without their guards. */
+export function outline({ states, edges, ...chart }: Chart): Chart {
+  const outermost = (id: string) => id.split('.', 1)[0] ?? id
+  const lifted = edges.map(({ from, to, guard, ...edge }) => ({
+    ...edge,
+    from: outermost(from),
+    to: outermost(to),
+    guard: outermost(from) === from ? guard : null,
+  }))
+  return {
+    ...chart,
+    states: states.filter(({ parent }) => parent === null),
+    edges: lifted.filter(({ from, to }) => from !== to),
+  }
+}
+
+/** The states inside of one, and those that its arrows lead to. */
+export function inside({ id, states, edges }: Chart, parent: string): Chart {
+  const inner = edges.filter(({ from }) => from !== parent && isWithin(from, parent))
+  const shown = states.filter((state) => state.parent === parent || inner.some(({ to }) => to === state.id))
+  return { id, states: shown.map((state) => ({ ...state, parent: null })), edges: inner, everywhere: [] }
 }
 
 function referenceName(reference: unknown): string | null {
@@ -70,8 +98,8 @@ function referenceName(reference: unknown): string | null {
   return isObject && typeof reference.type === 'string' ? reference.type : null
 }
 
-function stateId(node: AnyStateNode): string {
-  return node.path.join('.')
+function stateId(node: AnyStateNode, root: AnyStateNode): string {
+  return node.path.slice(root.path.length).join('.')
 }
 
 /** The state itself or one of its descendants. */

@@ -3,7 +3,7 @@
  * documents. Guards and actions appear by name only.
  */
 import type { AnyStateMachine } from 'xstate'
-import type { Chart, ChartState } from './chart.ts'
+import type { Chart, ChartEdge, ChartState } from './chart.ts'
 
 /** The parts of a definition that are plain data. `context` is a function. */
 const PARTS = ['id', 'type', 'initial', 'on', 'always', 'entry', 'exit', 'states'] as const
@@ -12,9 +12,18 @@ type Part = (typeof PARTS)[number]
 type MachineDefinition = { [part in Part]?: unknown }
 
 export function machineDefinition(machine: AnyStateMachine): MachineDefinition {
+  return definitionOf(machine.config)
+}
+
+/** One of the regions as a machine of its own. */
+export function regionDefinition(machine: AnyStateMachine, region: string): MachineDefinition {
+  return { id: machine.id, ...definitionOf(machine.getStateNodeById(`${machine.id}.${region}`).config) }
+}
+
+function definitionOf(config: MachineDefinition): MachineDefinition {
   const parts: MachineDefinition = {}
   for (const part of PARTS) {
-    const value = machine.config[part]
+    const value = config[part]
     // A JSON round trip drops functions.
     if (value !== undefined) parts[part] = JSON.parse(JSON.stringify(value))
   }
@@ -54,15 +63,22 @@ function quoted(text: string): string {
   return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }
 
-/** A chart as a Mermaid state diagram. */
-export function mermaidDiagram(chart: Chart): string {
-  const lines = ['stateDiagram-v2', ...mermaidLevel(chart, null, '  ')]
+/** Charts as one Mermaid state diagram: regions of a machine are boxes. */
+export function mermaidDiagram(charts: readonly Chart[]): string {
+  const [only, ...more] = charts
+  const parts =
+    only !== undefined && more.length === 0
+      ? chartBody(only, '  ')
+      : charts.flatMap((chart) => [`  state "${chart.id}" as ${chart.id} {`, ...chartBody(chart, '    '), '  }'])
+  return ['stateDiagram-v2', ...parts].join('\n')
+}
+
+function chartBody(chart: Chart, indent: string): string[] {
   const [first] = chart.states
-  if (chart.everywhere.length > 0 && first !== undefined) {
-    const events = chart.everywhere.join(', ')
-    lines.push(`  note right of ${mermaidId(first.id)}`, `    in every state: ${events}`, '  end note')
-  }
-  return lines.join('\n')
+  const events = chart.everywhere.join(', ')
+  const note = [`note right of ${mermaidId(first?.id ?? '')}`, `  in every state: ${events}`, 'end note']
+  const notes = events === '' ? [] : note.map((line) => indent + line)
+  return [...mermaidLevel(chart, null, indent), ...notes]
 }
 
 /** The child states of one parent, then the arrows that leave them. */
@@ -85,13 +101,21 @@ function stateLines(chart: Chart, { id, name, final }: ChartState, indent: strin
   ]
 }
 
+/** One arrow for each target. */
 function arrows({ edges }: Chart, from: string, indent: string): string[] {
-  return edges
-    .filter((edge) => edge.from === from)
-    .map(({ to, event, guard }) => {
-      const label = [event, guard === null ? '' : `[${guard}]`].filter((word) => word !== '').join(' ')
-      return `${indent}${mermaidId(from)} --> ${mermaidId(to)} : ${label}`
-    })
+  const leaving = edges.filter((edge) => edge.from === from)
+  return [...new Set(leaving.map(({ to }) => to))].map((to) => {
+    return `${indent}${mermaidId(from)} --> ${mermaidId(to)} : ${arrowLabel(leaving.filter((edge) => edge.to === to))}`
+  })
+}
+
+/** `DRAIN, DEADLINE [effect is overdue]` */
+function arrowLabel(edges: readonly ChartEdge[]): string {
+  const conditions = [...new Set(edges.map(({ event }) => event))].map((event) => {
+    const guards = edges.filter((edge) => edge.event === event).map(({ guard }) => guard)
+    return guards.includes(null) ? event : `${event} [${guards.join(' or ')}]`.trim()
+  })
+  return conditions.join(', ')
 }
 
 /** Mermaid does not allow dots in ids. */

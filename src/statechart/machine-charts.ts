@@ -6,7 +6,15 @@ import { type Chart, machineChart } from './chart.ts'
 export const MACHINES = { session: sessionMachine, supervisor: supervisorMachine } as const
 export type MachineName = keyof typeof MACHINES
 
-export const CHARTS: Readonly<Record<MachineName, Chart>> = {
-  session: machineChart(sessionMachine),
+/** `session` is its life, whose state a session's row and trace have; `turn` runs beside it. */
+export const CHARTS = {
+  session: machineChart(sessionMachine, 'life'),
+  turn: machineChart(sessionMachine, 'turn'),
   supervisor: machineChart(supervisorMachine),
+} as const satisfies Record<MachineName | 'turn', Chart>
+
+/** The charts of a machine, one for each of its regions. */
+export const MACHINE_CHARTS: Readonly<Record<MachineName, readonly Chart[]>> = {
+  session: [CHARTS.session, CHARTS.turn],
+  supervisor: [CHARTS.supervisor],
 }

@@ -168,7 +168,8 @@ type ClosedSession = Pick<SessionState, 'project' | 'client' | 'cwd' | 'heardAt'
 
 /** The state of a session that no client opens and no observer reads: notes written by hand, imported memories. */
 export function closedSessionState({ project, client, cwd, heardAt, prompts = 0 }: ClosedSession): SessionState {
-  const context = { ...newContext(heardAt), prompt: prompts, ended: true, outcome: 'completed' as const }
+  const closed = { life: 'closed', turn: 'none' } as const
+  const context = { ...newContext(heardAt), prompt: prompts, outcome: 'completed' as const }
   return {
     project,
     client,
@@ -176,8 +177,8 @@ export function closedSessionState({ project, client, cwd, heardAt, prompts = 0 
     transcriptPath: null,
     heardAt,
     status: 'completed',
-    state: stateName('closed'),
-    snapshot: writeSnapshot('closed', context),
+    state: stateName(closed),
+    snapshot: writeSnapshot(closed, context),
     machineVersion: SESSION_MACHINE_VERSION,
     wakeAt: null,
     effect: null,

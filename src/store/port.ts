@@ -372,6 +372,8 @@ export interface ContextMaterial {
   idle: string[]
   /** Links between the observations above: `from` repeats the earlier `to`. */
   repeats: { from: number; to: number }[]
+  /** A statement of the observation `to`, which is one of the above, is replaced by `from`. */
+  amends: { from: number; to: number }[]
 }
 
 // Model calls

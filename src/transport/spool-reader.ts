@@ -54,14 +54,17 @@ export class SpoolReader implements Spool {
     return listSpool(this.#directory).filter((file) => !this.#ignored.has(file)).length
   }
 
-  /** Each file on its own: one that cannot be read or stored does not affect the others. */
-  async deliver(accept: (event: MemoryEvent) => Promise<unknown>): Promise<number> {
+  /** Each file on its own: one that cannot be read or stored does not affect the others. At most `most` files, the oldest. */
+  async deliver(
+    accept: (event: MemoryEvent) => Promise<unknown>,
+    most: number = Number.POSITIVE_INFINITY,
+  ): Promise<number> {
     const listed = listSpool(this.#directory)
     this.#forgetMissing(new Set(listed))
     const now = this.#now()
-    const files = listed.filter(
-      (file) => !this.#ignored.has(file) && (this.#retries.get(file)?.notBefore ?? now) <= now,
-    )
+    const files = listed
+      .filter((file) => !this.#ignored.has(file) && (this.#retries.get(file)?.notBefore ?? now) <= now)
+      .slice(0, most)
     for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
       const read: { file: string; event: MemoryEvent }[] = []
       for (const file of files.slice(start, start + FILES_AT_ONCE)) {

@@ -94,6 +94,6 @@ describe('statechart.transitions', () => {
     for (const { from, to } of CHARTS.session.edges) {
       expect(text).toContain(from === to ? `${from} stays` : `${from} → ${to}`)
     }
-    expect(text).toMatch(/in every state +on SESSION_START, PROMPT/)
+    expect(text).toMatch(/in every state +on SESSION_START, PRE_COMPACT/)
   })
 })

@@ -24,7 +24,7 @@ const effect = {
 } as const
 
 function contextWith(changes: Partial<SessionContext>): SessionContext {
-  return { ...newContext(NOW - 5_000), prompt: 2, turnOpen: true, ...changes }
+  return { ...newContext(NOW - 5_000), prompt: 2, ...changes }
 }
 
 function viewWith(row: Partial<StoredSessionRow>, rest: Partial<SessionView> = {}): SessionView {
@@ -37,7 +37,7 @@ function viewWith(row: Partial<StoredSessionRow>, rest: Partial<SessionView> = {
       transcriptPath: null,
       status: 'active',
       state: 'batching.calling',
-      snapshot: writeSnapshot({ batching: 'calling' }, contextWith({})),
+      snapshot: writeSnapshot({ life: { batching: 'calling' }, turn: 'open' }, contextWith({})),
       machineVersion: 1,
       wakeAt: NOW + 60_000,
       effect,
@@ -127,7 +127,7 @@ describe('inspect session.output', () => {
       failed: 1,
       waiting: { since: NOW - 10_000, until: NOW + 30_000, reason: 'key rejected' },
     })
-    const snapshot = writeSnapshot({ batching: 'waiting' }, context)
+    const snapshot = writeSnapshot({ life: { batching: 'waiting' }, turn: 'open' }, context)
     const text = rendered(viewWith({ state: 'batching.waiting', waiting: 'key rejected', effect: null, snapshot }))
     expect(text).toMatch(/waiting +key rejected/)
     expect(text).toMatch(/turn 2 +4 messages, to be flushed, summary due/)

@@ -72,7 +72,7 @@ describe('stately.live actors', () => {
       snapshot: { status: 'active', value: { batching: 'calling' } },
     })
     const definition = actor?.type === '@xstate.actor' ? actor.definition : ''
-    expect(machineChart(createMachine(JSON.parse(definition)))).toEqual(CHARTS.session)
+    expect(machineChart(createMachine(JSON.parse(definition)))).toEqual({ ...CHARTS.session, id: 'session' })
     expect(steps).toMatchObject([
       { type: '@xstate.event', event: { type: 'OBSERVED', reason: '3 observed' }, id: expect.any(String) },
       { type: '@xstate.snapshot', event: { type: 'OBSERVED' }, snapshot: { value: 'observing' } },

@@ -51,7 +51,7 @@ export function sessionViewOf(state: string): SessionView {
       transcriptPath: null,
       status: 'active',
       state,
-      snapshot: writeSnapshot('observing', newContext(NOW)),
+      snapshot: writeSnapshot({ life: 'observing', turn: 'none' }, newContext(NOW)),
       machineVersion: 2,
       wakeAt: null,
       effect: null,

@@ -33,6 +33,7 @@ export function material(over: Partial<ContextMaterial> = {}): ContextMaterial {
     prompts: [],
     idle: [],
     repeats: [],
+    amends: [],
     ...over,
   }
 }

@@ -81,6 +81,33 @@ describe('the state', () => {
     expect(state([...WORK, ...turn(4, 'Now the invoices', null)])[0]).toBe('- Cut off: the last request has no answer.')
   })
 
+  test('state.lastWords: of a session that was cut off, the agent’s last words are in the last exchange', () => {
+    const cut = [
+      ...turn(4, 'Now the invoices', null),
+      passage('edit', '+1', { subject: 'src/invoice.ts', promptNumber: 4, at: at(16, 9, 6) }),
+      passage('words', 'The invoice still rounds twice: I look at it next.', { promptNumber: 4, at: at(16, 9, 7) }),
+    ]
+    expect(state([...WORK, ...cut])[0]).toMatch(/^- Cut off/)
+    expect(section(start({ passages: [...WORK, ...cut] }), 'Last exchange')).toContain(
+      'Agent, last words: “The invoice still rounds twice: I look at it next.”',
+    )
+  })
+
+  test('state.requests: what a tool created, merged or could not merge, with its command', () => {
+    const link = (subject: string, outcome: Passage['outcome'], text: string, second: number) =>
+      passage('link', text, { subject, outcome, promptNumber: 3, at: at(16, 9, 3) + second })
+    const created = link('gh pr create --title Cents', 'ok', 'https://github.com/dev/shop/pull/7', 1)
+    expect(state([...WORK, created])).toContain(
+      '- `gh pr create --title Cents` succeeded at 09:03: “https://github.com/dev/shop/pull/7”',
+    )
+    const merged = link('gh pr merge 7 --admin', 'ok', '(no output)', 3)
+    const refused = link('gh pr merge 7 --auto', 'failed', 'Auto merge is not allowed', 2)
+    expect(state([...WORK, refused, merged]).slice(-2)).toEqual([
+      '- `gh pr merge 7 --admin` succeeded at 09:03',
+      '- `gh pr merge 7 --auto` failed at 09:03: “Auto merge is not allowed”',
+    ])
+  })
+
   test('state.git: the last commit with its branch, and what was edited after it', () => {
     const commit = passage('commit', 'Cents everywhere\n\n2 files changed', {
       ...{ subject: '1a2b3c4 on feature/cents', promptNumber: 3, at: at(16, 9, 3) + 10_000 },
@@ -176,7 +203,9 @@ describe('what the user decided', () => {
       ...turn(1, '始めて', '二つの方法があります。どちらにしますか？'),
       ...turn(2, '一番目', '完了しました。'),
     ]
-    expect(section(start({ passages }), 'Choices')[0]).toContain('prompt: “一番目”; asked 09:01: “どちらにしますか？”')
+    expect(section(start({ passages }), 'Choices')[0]).toContain(
+      'prompt: “一番目”; asked 09:01: “二つの方法があります。 どちらにしますか？”',
+    )
   })
 })
 
@@ -216,8 +245,17 @@ describe('how it got here', () => {
       ...{ facts: ['total() returned 1000.0000000000001'], createdAt: at(16, 9, 1) },
     })
     const text = start({ passages: WORK, observations: [note] })
-    expect(text).toContain('#9 “Floats lose cents · Stripe wants integers. · total() returned 1000.0000000000001”')
+    expect(text).toContain(
+      '#9 agent: “Floats lose cents · Stripe wants integers. · total() returned 1000.0000000000001”',
+    )
     expect(text).not.toContain('summed as floats')
+  })
+
+  test('story.amended: a note says which later one replaces a statement of it', () => {
+    const note = observation(9, { model: 'some-model', promptNumber: 1, title: 'Floats lose cents', narrative: null })
+    expect(start({ observations: [note], amends: [{ from: 12, to: 9 }] })).toContain(
+      '#9 agent, amended by #12: “Floats lose cents”',
+    )
   })
 
   test('story.withoutWords: notes of the offline observer count where the words are no longer kept', () => {
@@ -226,7 +264,7 @@ describe('how it got here', () => {
       narrative: 'Totals are summed as floats.',
       createdAt: at(16, 9, 1),
     })
-    expect(start({ observations: [note] })).toContain('#9 “Change number 9 · Totals are summed as floats.”')
+    expect(start({ observations: [note] })).toContain('#9 agent: “Change number 9 · Totals are summed as floats.”')
   })
 })
 

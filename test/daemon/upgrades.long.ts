@@ -1,9 +1,8 @@
-/** Every database version that was released, and every version of the machine in it, with a session in flight. */
+/** Every database version, with a session in flight. */
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { SESSION_MACHINE_VERSION } from '../../machines/session/migrations.ts'
 import type { MemoryEvent } from '../../src/domain/event.ts'
 import { MIGRATIONS, SCHEMA_VERSION } from '../../src/store/migrations/index.ts'
 import { listBackups } from '../../src/store/recovery/backup.ts'
@@ -51,30 +50,19 @@ beforeAll(async () => {
   cpSync(at.paths.database, database)
 })
 
-/** The database as that version left it, with a session that this version of the machine wrote. */
-function olderMemory(at: DaemonSandbox, schema: number, machine: number): void {
+/** The database as that version left it. */
+function olderMemory(at: DaemonSandbox, schema: number): void {
   mkdirSync(at.dataDir, { recursive: true })
   cpSync(database, at.paths.database)
   const db = new Database(at.paths.database)
   backTo(schema, db)
-  if (machine < SESSION_MACHINE_VERSION) {
-    const fixture = new URL(`../machines/fixtures/session-v${machine}.json`, import.meta.url)
-    const snapshot = { ...JSON.parse(readFileSync(fixture, 'utf8')) }
-    db.run`UPDATE sdk_sessions SET snapshot = ${JSON.stringify(snapshot)}, machine_version = ${machine}
-      WHERE content_session_id = ${SESSION}`
-  }
   db.close()
 }
 
-const cases = MIGRATIONS.flatMap(({ version }) => {
-  const machines = version === 1 || version === SCHEMA_VERSION ? SESSION_MACHINE_VERSION : 1
-  return Array.from({ length: machines }, (_, n) => ({ schema: version, machine: SESSION_MACHINE_VERSION - n }))
-})
-
 describe('an upgrade', () => {
-  it.each(cases)('from schema $schema and machine $machine: nothing is lost, the session goes on', async (from) => {
+  it.each(MIGRATIONS)('from schema $version: nothing is lost, the session goes on', async ({ version }) => {
     const at = sandbox()
-    olderMemory(at, from.schema, from.machine)
+    olderMemory(at, version)
     await at.start()
     await tell(at, [events.tool(SESSION, 't-4'), events.turnEnd(SESSION, 'e-2')])
     await waitUntil('the turn is observed', async () => {
@@ -93,14 +81,14 @@ describe('an upgrade', () => {
     expect(waiting.map(({ outcome }) => outcome)).toEqual(['observed', 'observed', 'observed'])
     expect(titles).toEqual(['Edit t-1.ts', 'Edit t-2.ts', 'Edit t-3.ts', 'Edit t-4.ts'])
     const backups = listBackups(at.paths.backups).filter(({ reason }) => reason === 'migration')
-    expect(backups).toHaveLength(from.schema < SCHEMA_VERSION ? 1 : 0)
+    expect(backups).toHaveLength(version < SCHEMA_VERSION ? 1 : 0)
   })
 })
 
 describe('an older program with a newer database', () => {
   it('refuses without harm, says what to do, and keeps events', async () => {
     const at = sandbox()
-    olderMemory(at, SCHEMA_VERSION, SESSION_MACHINE_VERSION)
+    olderMemory(at, SCHEMA_VERSION)
     const db = new Database(at.paths.database)
     db.pragma(`user_version = ${SCHEMA_VERSION + 1}`)
     db.close()

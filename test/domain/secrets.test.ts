@@ -276,6 +276,9 @@ const MASKED: [text: string, masked: string][] = [
     'a.pem:1:[secret:private-key]\nb.ts:3:const b = 2',
   ],
   ["ALTER USER app IDENTIFIED BY 'word'", "ALTER USER app IDENTIFIED BY '[secret:password]'"],
+  ["SET PASSWORD FOR app = PASSWORD('word');", "SET PASSWORD FOR app = PASSWORD('[secret:password]');"],
+  ['The admin password is now **hunter2**.', 'The admin password is now **[secret:password]**.'],
+  ['the new token is now `k9PihQsuRq7UZiqTHxmi`', 'the new token is now `[secret:token]`'],
   ["CREATE ROLE app PASSWORD 'word'", "CREATE ROLE app PASSWORD '[secret:password]'"],
   ['a\tFALSE\t/\tTRUE\t0\tsid\tab12cd34', 'a\tFALSE\t/\tTRUE\t0\tsid\t[secret:cookie]'],
   ['{"sensitive": true, "value": "word"}', '{"sensitive": true, "value": "[secret:secret]"}'],
@@ -290,6 +293,7 @@ const MASKED: [text: string, masked: string][] = [
 ]
 
 const LEFT_ALONE = [
+  "input.set('a', 1); const field = password('Password')",
   'password = getPassword()',
   'const token = await readToken(file)',
   'TOKEN=$TOKEN',

@@ -1,15 +1,22 @@
 /** The simplest store for a session's decisions: the machine's counters are compared with its rows. */
 import { createActor } from 'xstate'
-import { isWaiting, pendingOf, wakeAtOf } from '../../machines/session/context.ts'
+import { pendingOf } from '../../machines/session/context.ts'
 import { readSnapshot, sessionMachine } from '../../machines/session/machine.ts'
 import { stateName, writeSnapshot } from '../../machines/session/snapshot.ts'
-import type { Change, Policy, SessionContext, SessionEvent, SessionInput } from '../../machines/session/types.ts'
+import { wakeAtOf } from '../../machines/session/timeouts.ts'
+import type {
+  Policy,
+  SessionAction,
+  SessionContext,
+  SessionEvent,
+  SessionInput,
+  TurnState,
+} from '../../machines/session/types.ts'
 
 export const POLICY: Policy = {
   batching: true,
   batchMaxSize: 3,
   idleFlushMs: 600_000,
-  sessionIdleMs: 86_400_000,
   effectTimeoutMs: 120_000,
   compactTokens: 1_000,
   maxAttempts: 3,
@@ -34,8 +41,8 @@ export class Inbox {
   batches: number[] = []
   #next = 0
 
-  apply(change: Change): void {
-    switch (change.do) {
+  apply(change: SessionAction): void {
+    switch (change.type) {
       case 'add_prompt':
         this.prompts.push(change.number)
         return
@@ -93,7 +100,10 @@ export class Inbox {
         this.dropped += this.rows.filter(({ id }) => gone.has(id)).length
         this.rows = this.rows.filter(({ id }) => !gone.has(id))
         this.ends = this.ends.filter(({ id }) => !gone.has(id))
+        return
       }
+      case 'explain':
+        return
     }
   }
 
@@ -134,13 +144,14 @@ export class Session {
   /** Why no model may be called. */
   offline: string | null = null
   #actor: ReturnType<typeof start>
+  #actions: SessionAction[] = []
   #events = 0
   reasons: string[] = []
 
   constructor(now = 1_000_000, policy: Policy = POLICY) {
     this.now = now
     this.policy = policy
-    this.#actor = start(now, null)
+    this.#actor = this.#start(null)
   }
 
   get context(): SessionContext {
@@ -153,32 +164,40 @@ export class Session {
     return writeSnapshot(this.#actor.getSnapshot().value, this.context)
   }
   get wakeAt(): number | null {
-    return wakeAtOf(this.state, this.context, this.policy)
+    return wakeAtOf(this.#actor.getSnapshot(), this.policy)
+  }
+  get turn(): TurnState {
+    return this.#actor.getSnapshot().value.turn
   }
 
   /** False when the machine ignored it. */
   send(input: SessionInput): boolean {
     const n = ++this.#events
     const env = {
-      key: `k${n}`,
       at: this.now,
       freshId: `e${n}`,
       policy: this.policy,
       offline: this.offline,
     }
     this.#actor.send({ ...input, env } as SessionEvent)
-    const { decided } = this.context
-    if (decided?.key !== env.key) return false
-    this.reasons.push(decided.reason)
-    for (const change of decided.changes) this.inbox.apply(change)
+    const actions = this.#actions.splice(0)
+    if (actions.length === 0) return false
+    this.reasons.push(actions.flatMap((action) => (action.type === 'explain' ? [action.reason] : [])).join('; '))
+    for (const action of actions) this.inbox.apply(action)
     this.check()
     return true
+  }
+
+  #start(snapshot: string | null) {
+    const actor = start(this.now, snapshot)
+    actor.on('*', (action) => this.#actions.push(action))
+    return actor
   }
 
   /** The process dies, and another one restores the session from its snapshot. */
   crash(): void {
     this.#actor.stop()
-    this.#actor = start(this.now, this.snapshot)
+    this.#actor = this.#start(this.snapshot)
   }
 
   observed(contextTokens = 0): boolean {
@@ -223,7 +242,7 @@ export class Session {
     }
     if (state.endsWith('.calling') !== (context.effect !== null))
       fail('`calling` without an effect in flight, or the reverse')
-    if (isWaiting(state) && context.waiting === null) fail('`waiting` without a reason')
+    if (state.endsWith('.waiting') && context.waiting === null) fail('`waiting` without a reason')
     const open = inbox.rows.filter((row) => row.status !== 'failed')
     if (pendingOf(context) !== open.length) fail(`counts ${pendingOf(context)} of ${open.length} messages`)
     if (context.failed !== inbox.rows.length - open.length) fail('the number of failed messages is wrong')

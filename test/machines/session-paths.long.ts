@@ -5,6 +5,7 @@ import { getShortestPaths } from 'xstate/graph'
 import { pendingOf } from '../../machines/session/context.ts'
 import { sessionMachine } from '../../machines/session/machine.ts'
 import { stateName } from '../../machines/session/snapshot.ts'
+import { SESSION_IDLE_MS } from '../../machines/session/timeouts.ts'
 import type { SessionContext, SessionEvent, SessionInput } from '../../machines/session/types.ts'
 import { NO_USAGE } from '../../src/domain/observation.ts'
 import { POLICY, Session } from './inbox-model.ts'
@@ -42,7 +43,7 @@ function inputsIn(state: { value: unknown; context: SessionContext }): (SessionI
   return [
     ...inputs.map((input) => ({ ...input, at })),
     { type: 'DEADLINE', at: due },
-    { type: 'DEADLINE', at: at + POLICY.sessionIdleMs },
+    { type: 'DEADLINE', at: at + SESSION_IDLE_MS },
     { type: 'DEADLINE', at: at - 1 },
   ]
 }
@@ -55,11 +56,8 @@ function stateKey(state: { value: unknown; context: SessionContext }): string {
     Math.min(pendingOf(context), POLICY.batchMaxSize + 1),
     context.turns.length > 1,
     context.turns.some((turn) => turn.summary),
-    context.turnOpen,
-    context.turnPrivate,
-    context.ended,
     context.outcome,
-    context.compaction,
+    context.compacted,
     context.contextTokens > POLICY.compactTokens,
     Math.min(context.split?.attempts ?? 0, POLICY.maxAttempts),
     context.summaryAttempts > 0,
@@ -73,7 +71,7 @@ const paths = getShortestPaths(sessionMachine, {
   events: (state) =>
     inputsIn(state).map(({ at, ...input }) => {
       key++
-      const env = { key: `k${key}`, at, freshId: `e${key}`, policy: POLICY, offline: null }
+      const env = { at, freshId: `e${key}`, policy: POLICY, offline: null }
       return { ...input, env } as SessionEvent
     }),
   serializeState: stateKey,

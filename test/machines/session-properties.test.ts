@@ -117,7 +117,7 @@ function apply(session: Session, { ...step }: Step): void {
   }
 }
 
-describe('session.properties', () => {
+describe('session.properties (rules 1 and 2)', () => {
   test('no order of events loses, duplicates or miscounts a message', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), fc.boolean(), (steps, batching) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { MAX_TURNS } from '../../machines/session/context.ts'
+import { SESSION_IDLE_MS } from '../../machines/session/timeouts.ts'
 import { POLICY, Session } from './inbox-model.ts'
 
 const prompt = (promptId: string | null = null) => ({ type: 'PROMPT', promptId, private: false }) as const
@@ -17,7 +18,7 @@ function many(count: number): ReturnType<typeof message>[] {
   return Array.from({ length: count }, () => message())
 }
 
-describe('session.turn', () => {
+describe('session.turn (rule 3)', () => {
   test('messages collect until the turn ends, then make one batch and one summary', () => {
     const s = session(prompt(), message(), message())
     expect(s.state).toBe('observing')
@@ -113,7 +114,7 @@ describe('session.turn', () => {
   })
 })
 
-describe('session.end', () => {
+describe('session.end (rule 9)', () => {
   test('a session that ends finishes its pending work, then closes', () => {
     const s = session(prompt(), message(), { type: 'SESSION_END' })
     s.settle()
@@ -127,7 +128,7 @@ describe('session.end', () => {
     s.settle()
     s.send(prompt())
     expect(s.state).toBe('observing')
-    expect(s.context).toMatchObject({ ended: false, outcome: 'active', prompt: 2 })
+    expect(s.context).toMatchObject({ outcome: 'active', prompt: 2 })
   })
 
   test('a user reopens a closed session, and it closes again after a day without an event', () => {
@@ -137,9 +138,9 @@ describe('session.end', () => {
     s.now += 3_600_000
     expect(s.send({ type: 'REOPEN' })).toBe(true)
     expect(s.state).toBe('observing')
-    expect(s.context).toMatchObject({ ended: false, outcome: 'active', lastEventAt: s.now })
+    expect(s.context).toMatchObject({ outcome: 'active', lastEventAt: s.now })
     expect(s.reasons.at(-1)).toBe('reopened by hand')
-    s.now += POLICY.sessionIdleMs
+    s.now += SESSION_IDLE_MS
     s.send({ type: 'DEADLINE' })
     expect(s.state).toBe('closed')
     expect(s.context.outcome).toBe('completed')
@@ -178,7 +179,7 @@ describe('session.end', () => {
     open.now += 600_000
     open.send({ type: 'DEADLINE' })
     open.settle()
-    open.now += POLICY.sessionIdleMs
+    open.now += SESSION_IDLE_MS
     open.send({ type: 'DEADLINE' })
     open.settle()
     expect(open.state).toBe('closed')
@@ -187,12 +188,14 @@ describe('session.end', () => {
 
     const done = session(prompt(), turnEnd())
     done.settle()
-    done.now += POLICY.sessionIdleMs
+    done.now += SESSION_IDLE_MS
     done.send({ type: 'DEADLINE' })
     expect(done.state).toBe('closed')
     expect(done.context.outcome).toBe('completed')
   })
+})
 
+describe('session.time (rule 12)', () => {
   test('idle messages are observed without ending the turn', () => {
     const s = session(prompt(), message())
     expect(s.wakeAt).toBe(s.now + POLICY.idleFlushMs)
@@ -200,7 +203,18 @@ describe('session.end', () => {
     s.send({ type: 'DEADLINE' })
     expect(s.state).toBe('batching.calling')
     s.observed()
-    expect(s.context.turnOpen).toBe(true)
+    expect(s.turn).toBe('open')
+  })
+
+  test('a day without an event interrupts an open turn also while the session waits for a provider', () => {
+    const s = session(prompt(), ...many(3))
+    s.failed('provider', s.now + 2 * SESSION_IDLE_MS)
+    s.now += 2 * SESSION_IDLE_MS
+    s.send({ type: 'DEADLINE' })
+    expect(s.context.outcome).toBe('interrupted')
+    s.settle()
+    expect(s.state).toBe('closed')
+    expect(s.inbox).toMatchObject({ batches: [3], summaries: [1] })
   })
 
   test('a wake-up that was set for a shorter idle time is rescheduled', () => {
@@ -219,7 +233,7 @@ describe('session.end', () => {
   })
 })
 
-describe("session.failure: the provider's", () => {
+describe("session.failure: the provider's (rules 4 and 6)", () => {
   test('nothing is counted, and the session waits until `retryAt` with a reason', () => {
     const s = session(prompt(), message(), turnEnd())
     s.failed('provider', s.now + 5_000)
@@ -277,7 +291,7 @@ describe("session.failure: the provider's", () => {
   })
 })
 
-describe("session.failure: the message's", () => {
+describe("session.failure: the message's (rule 6)", () => {
   /** Answers like an observer that fails with one message. Returns the number of calls. */
   function failWith(s: Session, failing: number): number {
     let calls = 0
@@ -349,7 +363,7 @@ describe("session.failure: the message's", () => {
   })
 })
 
-describe('session.compaction', () => {
+describe('session.compaction (rule 7)', () => {
   test('starts after a summary, once the conversation is half as large as it may become', () => {
     const s = session(prompt(), message(), turnEnd())
     s.observed(POLICY.compactTokens / 2 + 1)
@@ -448,7 +462,7 @@ describe('session.compaction', () => {
   })
 })
 
-describe('session.budget', () => {
+describe('session.budget (rule 8)', () => {
   const SPENT = '2.01 of 2.00 US dollars spent today'
 
   test('past it a session continues without a model, with the reason, until it may call one again', () => {
@@ -498,7 +512,7 @@ describe('session.budget', () => {
   })
 })
 
-describe('session.snapshot', () => {
+describe('session.snapshot (rule 2)', () => {
   test('stays under 4 KB with a thousand messages in a thousand turns', () => {
     const s = session(prompt(), message(), turnEnd())
     s.failed('provider', s.now + 1e9)
@@ -517,7 +531,7 @@ describe('session.snapshot', () => {
   })
 })
 
-describe('session.summary on demand', () => {
+describe('session.summary on demand (rule 10)', () => {
   test('of an open turn: its messages are observed first, and the turn stays open', () => {
     const s = session(prompt(), message(), { type: 'SUMMARIZE', prompt: 1 })
     expect(s.context.effect).toMatchObject({ kind: 'observe', limit: 1 })
@@ -525,7 +539,7 @@ describe('session.summary on demand', () => {
     expect(s.context.effect).toMatchObject({ kind: 'summarize', prompt: 1 })
     s.summarized()
     expect(s.state).toBe('observing')
-    expect(s.context.turnOpen).toBe(true)
+    expect(s.turn).toBe('open')
   })
 
   test('of the whole session: after the summaries that are due', () => {
@@ -568,14 +582,14 @@ describe('session.summary on demand', () => {
   })
 })
 
-describe('session.private', () => {
+describe('session.private (rule 11)', () => {
   const privatePrompt = (promptId: string | null) => ({ type: 'PROMPT', promptId, private: true }) as const
 
   test('late events of a private turn are skipped in every later turn', () => {
     const s = session(privatePrompt('a'), prompt('b'), message('a', 'agent-1'), prompt('c'), message('a', 'agent-1'))
     s.send(turnEnd('a'))
     expect(s.inbox).toMatchObject({ rows: [], ends: [], skipped: 3 })
-    expect(s.context.turnOpen).toBe(true)
+    expect(s.turn).toBe('open')
     s.send(message('c'))
     expect(s.inbox.rows).toHaveLength(1)
   })
@@ -623,7 +637,7 @@ describe('session.private', () => {
   })
 })
 
-describe('session.model calls', () => {
+describe('session.model calls (rules 5 and 6)', () => {
   const begun = (s: Session) => s.send({ type: 'CALL_BEGUN', effectId: s.effectId })
 
   test('a call is part of the snapshot before it is made, and the effect counts its starts', () => {

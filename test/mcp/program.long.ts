@@ -87,10 +87,18 @@ describe('claude-mem mcp', () => {
     expect((await call('search_memory', { query: 'zephyrQuota' })).data.results).toEqual([])
   })
 
-  it('shows a project only its own memories, unless asked for all', async () => {
+  it('shows a project only its own memories, whatever the agent asks for, until the user allows all', async () => {
     const [one, other] = [await agent('one'), await agent('other')]
     const { data } = await one.call('remember', { title: 'Only of one', text: 'quixotic' })
     expect((await other.call('search_memory', { query: 'quixotic' })).data.results).toEqual([])
+    const all = await other.call('search_memory', { query: 'quixotic', project: 'all' })
+    expect(all.data.results).toEqual([])
+    expect(all.text).toContain('only the project of this agent was searched (CLAUDE_MEM_AGENT_SCOPE')
+    expect((await other.call('search_memory', { query: 'quixotic', project: 'one' })).isError).toBe(true)
+    expect((await other.call('get_observations', { ids: [data.id] })).data.missing).toEqual([data.id])
+    await program.run(['config', 'set', 'agent-scope', 'all'])
+    await program.run(['restart'])
+    await program.json('status')
     expect((await other.call('search_memory', { query: 'quixotic', project: 'all' })).data.results).toMatchObject([
       { id: data.id, project: '`one`' },
     ])

@@ -189,6 +189,12 @@ describe('state of git', () => {
     })
     expect(state(bash('git -C ../other status', DIRTY)).branch).toBe(null)
   })
+  test('the commands are told as one would type them', () => {
+    const subject = (command: string) => stored(bash(command, DIRTY))[0]?.subject
+    expect(subject("cd /home/dev/other; git status --short | grep '^??'")).toBe(
+      "cd /home/dev/other && git status --short | grep '^??'",
+    )
+  })
   test('programs that imitate git say nothing about it', () => {
     expect(state(bash('./status.sh', DIRTY), bash('cat log', CLEAN))).toEqual({
       branch: null,

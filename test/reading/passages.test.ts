@@ -278,3 +278,14 @@ test('any event makes a bounded number of passages of bounded size', () => {
     }
   }
 })
+
+test('a merge request that was merged is kept, with what the tool said or without', () => {
+  const links = (event: InboxEvent) => of(event).filter(({ kind }) => kind === 'link')
+  expect(links(bash('gh pr merge 7 --admin'))).toEqual([
+    { kind: 'link', subject: 'gh pr merge 7 --admin', outcome: 'ok', text: '(no output)' },
+  ])
+  expect(links(bashFails('gh pr merge 7 --auto', 'GraphQL: Auto merge is not allowed'))).toEqual([
+    { kind: 'link', subject: 'gh pr merge 7 --auto', outcome: 'failed', text: 'GraphQL: Auto merge is not allowed' },
+  ])
+  expect(links(bash('gh pr view 7', 'https://github.com/dev/shop/pull/7'))).toEqual([])
+})

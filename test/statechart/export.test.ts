@@ -2,8 +2,8 @@ import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { createMachine, setup } from 'xstate'
 import { machineChart } from '../../src/statechart/chart.ts'
-import { machineDefinition, machineSource } from '../../src/statechart/export.ts'
-import { CHARTS, MACHINES, type MachineName } from '../../src/statechart/machine-charts.ts'
+import { machineDefinition, machineSource, regionDefinition } from '../../src/statechart/export.ts'
+import { CHARTS, MACHINE_CHARTS, MACHINES, type MachineName } from '../../src/statechart/machine-charts.ts'
 
 /** Evaluates exported source, as an editor does. */
 function evaluated(source: string) {
@@ -18,15 +18,23 @@ describe('exported definition', () => {
     const source = machineSource(MACHINES[name])
     expect(source.startsWith("import { createMachine } from 'xstate'\n")).toBe(true)
     expect(source).not.toMatch(/=>|function/)
-    expect(machineChart(evaluated(source))).toEqual(CHARTS[name])
+    const machine = evaluated(source)
+    const charts =
+      name === 'session' ? ['life', 'turn'].map((region) => machineChart(machine, region)) : [machineChart(machine)]
+    expect(charts).toEqual(MACHINE_CHARTS[name])
   })
 
   it('keeps entry actions and drops the context', () => {
     expect(machineDefinition(MACHINES.session)).toMatchObject({
       id: 'session',
-      states: { batching: { states: { calling: { entry: 'startBatch' } } } },
+      states: { life: { states: { batching: { states: { calling: { entry: 'startBatch' } } } } } },
     })
     expect(machineDefinition(MACHINES.session)).not.toHaveProperty('context')
+  })
+
+  it('of a region is a machine of its own', () => {
+    const life = machineChart(createMachine(JSON.parse(JSON.stringify(regionDefinition(MACHINES.session, 'life')))))
+    expect({ ...life, id: 'life' }).toEqual(CHARTS.session)
   })
 
   it('quotes names that are not identifiers', () => {

@@ -45,6 +45,7 @@ export function contextContract(current: () => Store, committed: Committed): voi
         prompts: [],
         idle: [],
         repeats: [],
+        amends: [],
       })
       expect(await current().aliases(PROJECT.key)).toEqual([])
     })
@@ -104,13 +105,15 @@ export function contextContract(current: () => Store, committed: Committed): voi
       expect((await asked()).idle).toEqual(['asked'])
     })
 
-    test('material.leavesOutWhatWasReplacedAndTellsWhatRepeats', async () => {
+    test('material.leavesOutWhatWasReplacedAndTellsWhatRepeatsAndWhatIsAmended', async () => {
       const [a = 0, b = 0, c = 0] = await learn([made('change', 1), made('change', 2), made('change', 3)])
       await current().link({ from: c, to: a, kind: 'supersedes', by: 'person', at: NOW })
       await current().link({ from: c, to: b, kind: 'repeats', by: 'search', at: NOW })
+      await current().link({ from: c, to: b, kind: 'amends', by: 'person', at: NOW })
       expect(await asked()).toMatchObject({
         observations: [{ id: c }, { id: b }],
         repeats: [{ from: c, to: b }],
+        amends: [{ from: c, to: b }],
         totals: { observations: 3 },
       })
       await current().unlink(c, a, 'supersedes')

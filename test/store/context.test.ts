@@ -27,7 +27,7 @@ beforeEach(async () => {
   })
   core.commit([commitOf('s', 1, { observations, summaries: [summaryOf()] })])
   core.pin([7], true, NOW)
-  core.link({ from: 300, to: 290, kind: 'repeats', by: 'search', at: NOW })
+  core.link({ from: 300, to: 290, kind: 'amends', by: 'person', at: NOW })
 })
 afterEach(async () => {
   await core.close()

@@ -98,27 +98,27 @@ export function inboxUpdate(change: Change, over: Partial<InboxUpdate> = {}): In
 }
 
 export function add(event: MemoryEvent, prompt = 1): InboxUpdate {
-  return inboxUpdate({ do: 'add_message', prompt }, { event })
+  return inboxUpdate({ type: 'add_message', prompt }, { event })
 }
 
 export function settle(effectId: string, outcomes: EventOutcome[] = [], at = NOW): InboxUpdate {
-  return inboxUpdate({ do: 'settle', effectId, prompt: 1, kind: 'observe' }, { outcomes, at })
+  return inboxUpdate({ type: 'settle', effectId, prompt: 1, kind: 'observe' }, { outcomes, at })
 }
 
 export function release(effectId: string, counted: boolean, reason: string): InboxUpdate {
-  return inboxUpdate({ do: 'release', effectId, counted, reason })
+  return inboxUpdate({ type: 'release', effectId, counted, reason })
 }
 
 export function failMessages(effectId: string, reason: string): InboxUpdate {
-  return inboxUpdate({ do: 'fail', effectId, reason })
+  return inboxUpdate({ type: 'fail', effectId, reason })
 }
 
 export function retryFailed(): InboxUpdate {
-  return inboxUpdate({ do: 'retry_failed' })
+  return inboxUpdate({ type: 'retry_failed' })
 }
 
 export function clear(pending: boolean): InboxUpdate {
-  return inboxUpdate({ do: 'clear', pending })
+  return inboxUpdate({ type: 'clear', pending })
 }
 
 /** Accepts events, all of them into the inbox. */
@@ -137,7 +137,7 @@ export function claim(
 ): InboxUpdate {
   const base = { id: effectId, prompt, timeoutMs: 60_000, deadline: NOW + 60_000, offline: null, starts: 0 }
   const effect: Effect = kind === 'observe' ? { ...base, kind, limit } : { ...base, kind }
-  return inboxUpdate({ do: 'claim', effect }, { at: NOW + 10 })
+  return inboxUpdate({ type: 'claim', effect }, { at: NOW + 10 })
 }
 
 export function observationOf(sources: string[], over: Partial<NewObservation> = {}): NewObservation {

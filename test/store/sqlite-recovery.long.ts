@@ -508,6 +508,20 @@ describe('a damaged database', () => {
     expect((await again.startupNotes()).join(' ')).toContain(new Date(NOW).toISOString())
   })
 
+  test('damage.isHealedFromTheBackupThatWasMadeLastWhateverTheClockSaid', async () => {
+    const DAY_MS = 24 * 3_600_000
+    let at = NOW + 400 * DAY_MS
+    const first = await open({ now: () => at })
+    await learn(first, 1, 10)
+    await first.backup('daily', 1)
+    at = NOW
+    await learn(first, 11, 20)
+    await first.backup('daily', 2)
+    await close()
+    overwrite(0, statSync(here.file).size)
+    expect(await learned(await open({ now: () => at }))).toEqual(range(1, 20))
+  })
+
   test('damage.foundLaterInALargeFileIsMendedAtTheNextStart', async () => {
     await learn(await open(), 1, 300)
     await close()

@@ -145,8 +145,11 @@ const SIZES = [256, 2_048, LARGE / 8]
 /** Work on 64 KB that takes less CPU time than this cannot be quadratic: that would be billions of steps. In ms. */
 const SURELY_LINEAR_MS = 250
 
-export const repeated = (piece: string, chars: number): string =>
-  piece.repeat(Math.ceil(chars / piece.length)).slice(0, chars)
+/** Blanks are between words: alone most functions would trim them. */
+export function repeated(piece: string, chars: number): string {
+  const text = piece.repeat(Math.ceil(chars / piece.length)).slice(0, chars)
+  return text.trim() === '' ? `a${text}b` : text
+}
 
 /** Fails if the time of `work` grows faster than the text, for any of the pieces. */
 export function expectLinearOnHostileText(

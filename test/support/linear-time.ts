@@ -29,3 +29,23 @@ export function expectLinearTime(work: (size: number) => unknown, size: number, 
   const large = cpuMs(() => work(size * FACTOR))
   expect(large / small, name).toBeLessThan(MAX_RATIO)
 }
+
+/** The same for work that waits for files. */
+export async function expectLinearTimeWaiting(
+  work: (size: number) => Promise<unknown>,
+  size: number,
+  name = 'growth',
+): Promise<void> {
+  const cpu = async (of: number): Promise<number> => {
+    let best = Number.POSITIVE_INFINITY
+    for (let run = 0; run < RUNS; run++) {
+      const before = process.cpuUsage()
+      await work(of)
+      const { user, system } = process.cpuUsage(before)
+      best = Math.min(best, (user + system) / 1_000)
+    }
+    return best
+  }
+  const small = Math.max(MIN_MS, await cpu(size))
+  expect((await cpu(size * FACTOR)) / small, name).toBeLessThan(MAX_RATIO)
+}

@@ -1,4 +1,4 @@
-/** What an agent may see: the operations of its tools, and with CLAUDE_MEM_AGENT_SCOPE=project its own project alone. */
+/** What an agent may see: the operations of its tools, and its own project alone, unless CLAUDE_MEM_AGENT_SCOPE is `all`. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { isOperationName, OPERATIONS } from '../../src/api/index.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
@@ -38,6 +38,9 @@ const found = async (project: string | null) =>
 describe('an agent that is limited to its project', () => {
   test('searches, reads and lists only there', async () => {
     expect(await found(null)).toEqual([own])
+    expect((await agent.call('search', { query: 'lamp' })).answer.notes).toContainEqual(
+      expect.stringContaining('only the project of this agent was searched'),
+    )
     expect(await found(OWN.name)).toEqual([own])
     for (const project of [OTHER.key, OTHER.name]) {
       await expect(found(project)).rejects.toMatchObject(forbidden)

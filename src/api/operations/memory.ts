@@ -40,7 +40,7 @@ import {
   rememberFields,
   sessionOrAll,
 } from '../schemas.ts'
-import { isInScope, limitToScope } from '../scope.ts'
+import { isInScope, limitNotes, limitToScope } from '../scope.ts'
 
 /** More than any client accepts as one answer. */
 const MAX_ANSWER_TOKENS = 100_000
@@ -86,7 +86,8 @@ export const memoryOperations = {
       const request = { query, mode, limit, offset, filters: await scopedFilters(context, filters, caller) }
       const answer = await (await context.search()).search(request)
       const hits = answer.hits.map((hit) => withoutOwnAuthor(hit, context.me()))
-      return { answer: { ...answer, hits: tokens === null ? hits : hitsWithinTokens(hits, tokens) } }
+      const notes = [...answer.notes, ...limitNotes(filters.project, caller)]
+      return { answer: { ...answer, notes, hits: tokens === null ? hits : hitsWithinTokens(hits, tokens) } }
     },
     rest: [{ method: 'GET', path: '/api/search', params: { q: 'query' }, pick: 'answer' }],
   }),

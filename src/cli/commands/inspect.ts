@@ -101,11 +101,8 @@ function refuseCombinations(args: InspectArgs): void {
 async function printMachine(given: string, format: string | undefined, cli: Cli): Promise<void> {
   const name = oneOf('machine', given, MACHINES)
   const chosen = format === undefined ? null : oneOf('format', format, FORMATS)
-  const [{ machineLines, machineText }, { CHARTS }] = await Promise.all([
-    import('../render/statechart.ts'),
-    import('../../statechart/machine-charts.ts'),
-  ])
-  printResult(cli, CHARTS[name], () =>
+  const { machineLines, machineOutput, machineText } = await import('../render/statechart.ts')
+  printResult(cli, machineOutput(name), () =>
     chosen === null ? machineLines(name, cli.display()) : machineText(name, chosen),
   )
 }

@@ -1,6 +1,6 @@
 /** Prints one session: its place in the statechart, current work, state of the machine, queue and transitions. */
 import { migrateSnapshot } from '../../../machines/session/migrations.ts'
-import type { Effect, SessionContext } from '../../../machines/session/types.ts'
+import type { Effect, SessionContext, StoredSnapshot, TurnState } from '../../../machines/session/types.ts'
 import { receivedFromText } from '../../domain/authorship.ts'
 import { errorMessage } from '../../lib/errors.ts'
 import { pluralize } from '../../lib/format.ts'
@@ -151,21 +151,23 @@ function tokenFields({ usage, contextTokens, generation, memorySession }: Stored
 }
 
 function contextLines(snapshot: string, display: Display): string[] {
-  let context: SessionContext
+  let stored: StoredSnapshot
   try {
-    context = migrateSnapshot(JSON.parse(snapshot)).context
+    stored = migrateSnapshot(JSON.parse(snapshot))
   } catch (error) {
     return [`  ${display.style.red(`the snapshot cannot be read: ${terminalSafe(errorMessage(error))}`)}`]
   }
-  return fieldLines([...turnFields(context, display), ...problemFields(context, display)], display)
+  return fieldLines([...turnFields(stored, display), ...problemFields(stored.context, display)], display)
 }
 
-function turnFields(context: SessionContext, { now }: Display): Field[] {
-  const open = context.turnOpen ? 'open' : 'ended'
+/** The newest turn. */
+const TURN_TEXTS: Record<TurnState, string> = { none: 'ended', open: 'open', private: 'private' }
+
+function turnFields({ value, context }: StoredSnapshot, { now }: Display): Field[] {
   return [
-    ['turn', `${context.prompt}, ${open}${context.turnPrivate ? ', private' : ''}`],
+    ['turn', `${context.prompt}, ${TURN_TEXTS[value.turn]}`],
     ['last event', formatAgo(context.lastEventAt, now)],
-    ['outcome', context.ended ? `ended, ${context.outcome}` : context.outcome],
+    ['outcome', context.outcome === 'active' ? 'active' : `ended, ${context.outcome}`],
     ...context.turns.map(({ prompt, pending, flush, summary }): Field => {
       const due = [...(flush ? ['to be flushed'] : []), ...(summary ? ['summary due'] : [])]
       return [`turn ${prompt}`, [pluralize(pending, 'message'), ...due].join(', ')]
@@ -174,7 +176,7 @@ function turnFields(context: SessionContext, { now }: Display): Field[] {
 }
 
 function problemFields(context: SessionContext, { style, now }: Display): Field[] {
-  const { failed, split, summaryAttempts, compaction, waiting, offline } = context
+  const { failed, split, summaryAttempts, compacted, waiting, offline } = context
   const since = (at: number) => `since ${formatClockTime(at, now)}`
   const splitText = split && `${split.limit} at a time, ${split.left} left, ${failedAttempts(split.attempts)}`
   const offlineText = offline && `${since(offline.since)}: ${terminalSafe(offline.reason)}`
@@ -184,7 +186,7 @@ function problemFields(context: SessionContext, { style, now }: Display): Field[
     ['failed', failed === 0 ? null : style.red(pluralize(failed, 'message'))],
     ['split', splitText],
     ['summary', summaryAttempts === 0 ? null : failedAttempts(summaryAttempts)],
-    ['compaction', compaction === 'none' ? null : compaction],
+    ['compaction', compacted ? 'done' : null],
     ['offline', offlineText && style.yellow(offlineText)],
     ['waiting', waitingText && style.yellow(waitingText)],
   ]

@@ -5,7 +5,7 @@
 import { stripColors } from '../../lib/format.ts'
 import { type Chart, type ChartEdge, type ChartState, isWithin } from '../../statechart/chart.ts'
 import { machineSource, mermaidDiagram } from '../../statechart/export.ts'
-import { CHARTS, MACHINES, type MachineName } from '../../statechart/machine-charts.ts'
+import { MACHINE_CHARTS, MACHINES, type MachineName } from '../../statechart/machine-charts.ts'
 import type { Display, Paint } from '../style.ts'
 import { indented, type TableCell, tableLines, wrapColumn } from '../table.ts'
 import { displayWidth } from '../text.ts'
@@ -15,23 +15,30 @@ export type MachineFormat = 'mermaid' | 'json' | 'xstate'
 export function machineText(name: MachineName, format: MachineFormat): string {
   switch (format) {
     case 'mermaid':
-      return mermaidDiagram(CHARTS[name])
+      return mermaidDiagram(MACHINE_CHARTS[name])
     case 'json':
-      return JSON.stringify(CHARTS[name], null, 2)
+      return JSON.stringify(machineOutput(name), null, 2)
     case 'xstate':
       return machineSource(MACHINES[name]).trimEnd()
   }
 }
 
+/** Regions of a machine run side by side; each has its chart. */
+export function machineOutput(name: MachineName) {
+  return { id: name, regions: MACHINE_CHARTS[name] }
+}
+
 export function machineLines(name: MachineName, display: Display): string[] {
-  const chart = CHARTS[name]
   const hint = `For the Stately editor: claude-mem inspect --machine ${name} --format xstate`
   return [
     `${display.style.bold('Machine')} ${name}`,
     '',
-    ...(canDrawChart(display) ? [...chartLines(chart, null, display), ''] : []),
-    ...indented((narrow) => arrowLines(chart, narrow), display),
-    '',
+    ...MACHINE_CHARTS[name].flatMap((chart) => [
+      ...(chart.id === name ? [] : [`${display.style.bold('Region')} ${chart.id}`]),
+      ...(canDrawChart(display) ? [...chartLines(chart, null, display), ''] : []),
+      ...indented((narrow) => arrowLines(chart, narrow), display),
+      '',
+    ]),
     display.style.dim(hint),
   ]
 }

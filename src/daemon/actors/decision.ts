@@ -1,9 +1,10 @@
 /** Builds the commit from what the machine decided. Pure: the commit is a value. */
-import type { StateValue } from 'xstate'
-import { isWaiting, wakeAtOf } from '../../../machines/session/context.ts'
+import type { SnapshotFrom } from 'xstate'
+import type { sessionMachine } from '../../../machines/session/machine.ts'
 import { SESSION_MACHINE_VERSION } from '../../../machines/session/migrations.ts'
 import { stateName, writeSnapshot } from '../../../machines/session/snapshot.ts'
-import type { Change, Policy, SessionContext, SessionInput } from '../../../machines/session/types.ts'
+import { wakeAtOf } from '../../../machines/session/timeouts.ts'
+import type { Change, Policy, SessionAction, SessionInput } from '../../../machines/session/types.ts'
 import type { MemoryEvent } from '../../domain/event.ts'
 import type { ModelCall } from '../../domain/model-call.ts'
 import { staysInProject } from '../../domain/project.ts'
@@ -29,10 +30,7 @@ export type Delivery = { input: SessionInput } & (
   | { kind: 'compacted'; answer: CompactAnswer; calls: readonly ModelCall[] }
 )
 
-export interface MachineState {
-  value: StateValue
-  context: SessionContext
-}
+export type MachineState = Pick<SnapshotFrom<typeof sessionMachine>, 'value' | 'context' | 'tags'>
 
 /** Where the session runs, from its newest event. */
 export type SessionDetails = Pick<SessionState, 'project' | 'client' | 'cwd' | 'transcriptPath' | 'heardAt'>
@@ -67,7 +65,8 @@ export function inputOf(event: MemoryEvent): SessionInput {
   }
 }
 
-export function stateOf({ value, context }: MachineState, details: SessionDetails, policy: Policy): SessionState {
+export function stateOf(machine: MachineState, details: SessionDetails, policy: Policy): SessionState {
+  const { value, context, tags } = machine
   const state = stateName(value)
   return {
     ...details,
@@ -75,9 +74,9 @@ export function stateOf({ value, context }: MachineState, details: SessionDetail
     state,
     snapshot: writeSnapshot(value, context),
     machineVersion: SESSION_MACHINE_VERSION,
-    wakeAt: wakeAtOf(state, context, policy),
+    wakeAt: wakeAtOf(machine, policy),
     effect: context.effect,
-    waiting: isWaiting(state) || context.effect !== null ? (context.waiting?.reason ?? null) : null,
+    waiting: tags.has('waiting') || tags.has('calling') ? (context.waiting?.reason ?? null) : null,
     prompts: context.prompt,
     generation: context.generation,
     contextTokens: context.contextTokens,
@@ -92,20 +91,22 @@ interface DecisionOptions {
   heardAt: number
 }
 
-/**
- * Adds one decision to the commit it belongs to. `before` is the machine's state before it: the conversation turns of
- * an answer belong to the generation that gave it.
- */
+/** One decision of the machine: its state before and after, and what it emitted. */
+export interface Decided {
+  before: MachineState
+  after: MachineState
+  actions: readonly SessionAction[]
+}
+
+/** Adds one decision to the commit it belongs to. */
 export function addDecision(
   commit: CommitParts,
   delivery: Delivery,
-  before: MachineState,
-  after: MachineState,
+  { before, after, actions }: Decided,
   { at, heardAt }: DecisionOptions,
 ): void {
-  const { decided } = after.context
-  const reason = decided?.reason ?? ''
-  const changes = decided?.changes ?? []
+  const reason = actions.flatMap((action) => (action.type === 'explain' ? [action.reason] : [])).join('; ')
+  const changes = actions.filter((action) => action.type !== 'explain')
   const event = delivery.kind === 'event' ? delivery.event : null
   if (event !== null) commit.events.push({ event, receivedAt: at, outcome: immediateOutcome(event, changes) })
   if (changes.length > 0) commit.inbox.push({ at, changes, event, outcomes: messageOutcomes(delivery) })
@@ -139,14 +140,14 @@ function describeAnswer({ observations, skipped, folded }: ObserveAnswer): strin
 
 /** Null if the event is pending in the inbox. */
 function immediateOutcome(event: MemoryEvent, changes: readonly Change[]): Commit['events'][number]['outcome'] {
-  const skipped = changes.find((change) => change.do === 'skip_event')
+  const skipped = changes.find((change) => change.type === 'skip_event')
   if (skipped !== undefined) return { kind: 'skipped', reason: skipped.reason }
-  const isPending = changes.some((change) => change.do === 'add_message' || change.do === 'add_turn_end')
+  const isPending = changes.some((change) => change.type === 'add_message' || change.type === 'add_turn_end')
   return isPending ? null : { kind: 'noted', reason: event.kind }
 }
 
 function addPrompt(commit: CommitParts, event: MemoryEvent | null, changes: readonly Change[]): void {
-  const added = changes.find((change) => change.do === 'add_prompt')
+  const added = changes.find((change) => change.type === 'add_prompt')
   if (added === undefined || event?.kind !== 'prompt') return
   const text = added.private ? '' : event.text
   commit.prompts.push({ eventId: event.id, number: added.number, text, private: added.private, at: event.at })
@@ -160,7 +161,7 @@ function addAnswer(
   at: number,
   heardAt: number,
 ): void {
-  const settled = changes.find((change) => change.do === 'settle')
+  const settled = changes.find((change) => change.type === 'settle')
   if (settled === undefined || (delivery.kind !== 'observed' && delivery.kind !== 'summarized')) return
   const { effectId, prompt: promptNumber } = settled
   const { answer, messages } = delivery
@@ -228,6 +229,7 @@ function messageOutcomes(delivery: Delivery): EventOutcome[] {
   })
 }
 
+/** The conversation turns of an answer belong to the generation that gave it; those of a compaction to the new one. */
 function addTurns(
   commit: CommitParts,
   delivery: Delivery,
@@ -235,7 +237,7 @@ function addTurns(
   after: MachineState,
   at: number,
 ): void {
-  if (!('answer' in delivery) || after.context.decided === null) return
+  if (!('answer' in delivery)) return
   const generation = delivery.kind === 'compacted' ? after.context.generation : before.context.generation
   commit.turns.push(...delivery.answer.turns.map((turn) => ({ ...turn, generation, at })))
 }

@@ -7,7 +7,7 @@ import { pendingOf } from '../../../machines/session/context.ts'
 import { readSnapshot, sessionMachine } from '../../../machines/session/machine.ts'
 import { migrateSnapshot } from '../../../machines/session/migrations.ts'
 import { rebuildSnapshot, stateName } from '../../../machines/session/snapshot.ts'
-import type { Effect, EventEnvironment, Policy, SessionInput } from '../../../machines/session/types.ts'
+import type { Effect, Policy, SessionAction, SessionInput } from '../../../machines/session/types.ts'
 import { isTranscriptId, type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
@@ -70,6 +70,8 @@ type HeldEvent = Awaited<ReturnType<Store['heldEvents']>>[number]
 
 interface Awake {
   actor: Actor<typeof sessionMachine>
+  /** What the machine emits about the event that it handles. */
+  actions: SessionAction[]
   revision: number
   details: SessionDetails
 }
@@ -159,7 +161,7 @@ export class SessionActor {
     const awake = readable ?? this.#start(snapshotFromRows(row, messages, at), row.revision, detailsOf(row))
     const parts = emptyCommit(this.session, row.revision + 1, at)
     if (readable === null && row.effect !== null) {
-      const release = { do: 'release' as const, effectId: row.effect.id, counted: false, reason }
+      const release = { type: 'release' as const, effectId: row.effect.id, counted: false, reason }
       parts.inbox.push({ at, changes: [release], event: null, outcomes: [] })
     }
     const from = isQuarantined ? 'quarantine' : row.state
@@ -285,7 +287,7 @@ export class SessionActor {
     const commit = { ...parts, state, keepPayloads: this.#host.keepsPayloads() }
     const result = await this.#host.committer.submit(commit)
     if (!result.ok) return this.#recover(items, deliveries, result)
-    this.#awake = { actor: awake.actor, revision: commit.revision, details }
+    this.#awake = { ...awake, revision: commit.revision, details }
     this.#host.committed(commit, result, countsOf(machine))
     for (const item of items) if (item.delivery.kind === 'prepared') await item.delivery.hold?.()
     for (const [i, item] of items.entries()) item.resolve({ duplicate: repeated.has(i) })
@@ -315,25 +317,18 @@ export class SessionActor {
 
   /** `heardAt`: time of the session's newest event. */
   #decide(awake: Awake, parts: CommitParts, delivery: Delivery, at: number, heardAt: number): void {
+    const host = this.#host
+    const env = { at, freshId: host.freshId(), policy: host.policy(), offline: host.offline() }
     const before = machineOf(awake)
-    const env: EventEnvironment = {
-      key: this.#host.freshId(),
-      at,
-      freshId: this.#host.freshId(),
-      policy: this.#host.policy(),
-      offline: this.#host.offline(),
-    }
     awake.actor.send({ ...delivery.input, env })
-    const snapshot = awake.actor.getSnapshot()
-    if (snapshot.status !== 'active') {
-      throw new MemError(
-        'internal',
-        `the session machine ended on ${delivery.input.type}: ${errorMessage(snapshot.error)}`,
-      )
+    const after = machineOf(awake)
+    if (after.status !== 'active') {
+      const text = `the session machine ended on ${delivery.input.type}: ${errorMessage(after.error)}`
+      throw new MemError('internal', text)
     }
-    if (snapshot.context.decided?.key === env.key) {
-      addDecision(parts, delivery, before, machineOf(awake), { at, heardAt })
-    } else addCalls(parts, delivery)
+    const actions = awake.actions.splice(0)
+    if (actions.length > 0) addDecision(parts, delivery, { before, after, actions }, { at, heardAt })
+    else addCalls(parts, delivery)
   }
 
   /** Nothing of this commit was stored. The machine is restored from its row, and acceptable inputs are retried. */
@@ -394,6 +389,8 @@ export class SessionActor {
       snapshot === null
         ? createActor(sessionMachine, { input })
         : createActor(sessionMachine, { input, snapshot: readSnapshot(snapshot) })
+    const actions: SessionAction[] = []
+    actor.on('*', (action) => actions.push(action))
     // Without an error observer XState throws a machine's error as an uncaught exception; `#decide` checks the status.
     actor.subscribe({ error: () => undefined })
     actor.start()
@@ -401,7 +398,7 @@ export class SessionActor {
       const stored = snapshot === null ? null : migrateSnapshot(JSON.parse(snapshot)).value
       throw new Error(`the stored state ${JSON.stringify(stored)} does not exist in this version`)
     }
-    return { actor, revision, details }
+    return { actor, actions, revision, details }
   }
 
   async #processQuarantined(items: readonly Item[]): Promise<void> {
@@ -418,13 +415,10 @@ export class SessionActor {
   }
 }
 
-function machineOf(awake: Awake): MachineState {
-  const { value, context } = awake.actor.getSnapshot()
-  return { value, context }
-}
+const machineOf = ({ actor }: Awake) => actor.getSnapshot()
 
-function isAtRest({ context }: MachineState): boolean {
-  return context.effect === null && context.turns.length === 0
+function isAtRest({ value, context }: MachineState): boolean {
+  return value.turn !== 'open' && context.effect === null && context.turns.length === 0
 }
 
 function countsOf({ context }: MachineState): { pending: number; failed: number } {

@@ -4,9 +4,9 @@
  */
 
 import { createActor } from 'xstate'
-import { MAX_WAKE_MS } from '../../../machines/session/context.ts'
+import { MAX_WAKE_MS } from '../../../machines/session/timeouts.ts'
 import type { Effect, Policy, SessionInput } from '../../../machines/session/types.ts'
-import { DRAIN_MS, supervisorMachine } from '../../../machines/supervisor/machine.ts'
+import { supervisorMachine } from '../../../machines/supervisor/machine.ts'
 import { type CleanedEvent, type CleaningRules, EventCleaner, NO_EXCLUSIONS } from '../../domain/clean-event.ts'
 import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import type { ModelCall } from '../../domain/model-call.ts'
@@ -25,8 +25,6 @@ import { QueueGauge, type QueuePeak } from './queue-gauge.ts'
 import { type Accepted, SessionActor, type SessionHost } from './session-actor.ts'
 import { commitItem, type StreamItem } from './stream.ts'
 
-/** A session ends after this time without an event, in ms; with an open turn it counts as interrupted. */
-const SESSION_IDLE_MS = 24 * 3_600_000
 /** Failed attempts, owned by the message, after which its status is `failed`. */
 const MAX_ATTEMPTS = 3
 /** Model calls of one effect that a crash cut off, after which the failure is the message's. */
@@ -40,7 +38,6 @@ export function sessionPolicy({ values: settings, sources }: LoadedSettings, isO
     batching: settings.CLAUDE_MEM_BATCHING_ENABLED,
     batchMaxSize: wholeTurns ? OFFLINE_BATCH_MAX_SIZE : settings.CLAUDE_MEM_BATCH_MAX_SIZE,
     idleFlushMs: settings.CLAUDE_MEM_IDLE_FLUSH_MINUTES * 60_000,
-    sessionIdleMs: SESSION_IDLE_MS,
     effectTimeoutMs: settings.CLAUDE_MEM_EFFECT_TIMEOUT_SECONDS * 1_000,
     compactTokens: settings.CLAUDE_MEM_COMPACT_TOKENS,
     maxAttempts: MAX_ATTEMPTS,
@@ -168,11 +165,19 @@ const TICK_MS = 1_000
 const SLEEP_AFTER_MS = 60_000
 /** Sessions woken by one tick; the rest wait for the next, so that a long list never delays new events. */
 const WAKE_AT_ONCE = 200
+/**
+ * Spooled events that are stored before the daemon listens, so that older events are counted first: two seconds of work. Hooks
+ * find no listener until then, so that those of a longer backlog come right after.
+ */
+export const SPOOLED_BEFORE_LISTEN = 2_048
 
 /** Events that hooks wrote to files because no daemon acknowledged them in time. */
 export interface Spool {
-  /** Accepts each event in order; a file is removed once its event is durable. Returns how many there were. */
-  deliver(accept: (event: MemoryEvent) => Promise<unknown>): Promise<number>
+  /**
+   * Accepts each event in order; a file is removed once its event is durable. At most `most`, the oldest first. Returns how many
+   * there were.
+   */
+  deliver(accept: (event: MemoryEvent) => Promise<unknown>, most?: number): Promise<number>
 }
 
 /** The key under which a project's memory is stored: projects can be merged, and repositories move. */
@@ -223,9 +228,10 @@ const DEFAULTS = {
 
 export class Supervisor {
   readonly notices = new Notices()
+  readonly startedAt: number
   readonly #options: Required<SupervisorOptions>
   readonly #store: Store
-  readonly #machine: ReturnType<typeof startMachine>
+  readonly #machine = createActor(supervisorMachine).start()
   readonly #cleaner: EventCleaner
   readonly #registry: Registry
   readonly #effects: EffectRunner
@@ -245,7 +251,7 @@ export class Supervisor {
     this.#now = options.now
     this.#clock = new ClockWatch(options.now, options.monotonic)
     this.#lastActivity = this.#now()
-    this.#machine = startMachine(this.#now())
+    this.startedAt = this.#now()
     this.#cleaner = new EventCleaner(options.cleaningRules, this.#now)
     this.#effects = new EffectRunner({
       ...options,
@@ -275,14 +281,7 @@ export class Supervisor {
   }
 
   get state(): string {
-    return String(this.#machine.getSnapshot().value)
-  }
-  /** Why it could not start or stop in order; null where it did. */
-  get failure(): string | null {
-    return this.#machine.getSnapshot().context.failure
-  }
-  get startedAt(): number {
-    return this.#machine.getSnapshot().context.startedAt
+    return this.#machine.getSnapshot().value
   }
   get awake(): number {
     return this.#registry.size
@@ -321,7 +320,7 @@ export class Supervisor {
     await this.#endQuarantines()
     let spooled = 0
     await this.#step('reading the spool', async () => {
-      spooled = await this.#deliverSpooled()
+      spooled = await this.#deliverSpooled(SPOOLED_BEFORE_LISTEN)
     })
     const effects = await this.#store.unfinishedEffects()
     for (const { session, effect } of effects) {
@@ -333,7 +332,7 @@ export class Supervisor {
     for (const session of stranded) await this.#rebuild(session, 'it had messages that no snapshot counted')
     await this.#step('adjusting to the clock', () => this.#adjustToStoredTimes())
     faultPoint('listen')
-    this.#machine.send({ type: 'RESTORED', effects: effects.length, stranded: stranded.length, spooled })
+    this.#machine.send({ type: 'RESTORED' })
     this.#options.log('info', 'restored', { effects: effects.length, stranded: stranded.length, spooled })
   }
 
@@ -529,7 +528,7 @@ export class Supervisor {
   /** Refuses new events, waits for effects until the deadline, releases the rest. */
   async drain(reason: string): Promise<void> {
     if (this.state === 'draining' || this.state === 'stopped') return
-    this.#machine.send({ type: 'DRAIN', reason, at: this.#now() })
+    this.#machine.send({ type: 'DRAIN' })
     this.#options.log('info', 'draining', { reason })
     await this.#orFail(() => this.#releaseEffects())
     this.#machine.send({ type: 'DRAINED' })
@@ -540,7 +539,7 @@ export class Supervisor {
     try {
       await step()
     } catch (error) {
-      this.#machine.send({ type: 'FAILED', reason: errorMessage(error) })
+      this.#machine.send({ type: 'FAILED' })
       throw error
     }
   }
@@ -548,7 +547,7 @@ export class Supervisor {
   async #releaseEffects(): Promise<void> {
     await this.#ticker.stop()
     faultPoint('drain')
-    const unfinished = await this.#effects.drain(DRAIN_MS - RELEASE_MS)
+    const unfinished = await this.#effects.drain(DRAIN_MS)
     await Promise.all(
       unfinished.map((session) =>
         this.#tell(session, { type: 'DRAIN' }).catch((error: unknown) =>
@@ -615,13 +614,13 @@ export class Supervisor {
     await Promise.all(alone.map((session) => this.#tell(session, { type: 'DEADLINE' }).catch(() => undefined)))
   }
 
-  async #deliverSpooled(): Promise<number> {
+  async #deliverSpooled(most?: number): Promise<number> {
     this.#options.answersAgain()
     return await this.#options.spool.deliver((event) => {
       faultPoint('spool.read')
       this.#lastActivity = this.#now()
       return this.#take(event)
-    })
+    }, most)
   }
 
   /** The one entry of events, whichever door they came through. Of a skipped event nothing is stored or logged. */
@@ -687,12 +686,8 @@ export class Supervisor {
   }
 }
 
-/** Part of the drain reserved for releasing unfinished effects, in ms. */
-const RELEASE_MS = 1_000
-
-function startMachine(at: number) {
-  return createActor(supervisorMachine, { input: { at } }).start()
-}
+/** How long effects in flight may take to finish once the daemon stops, in ms; then they are released. */
+const DRAIN_MS = 4_000
 
 /** Counts each session once, and all of them at the same time. */
 async function sumOf(sessions: readonly string[], count: (session: string) => Promise<number>): Promise<number> {

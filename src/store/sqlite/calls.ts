@@ -29,7 +29,7 @@ import { displayNameSql } from './projects.ts'
 
 export function insertCalls(db: Database, commit: Commit): void {
   const changes = commit.inbox.flatMap((update) => update.changes)
-  const settled = new Set(changes.flatMap((change) => (change.do === 'settle' ? [change.effectId] : [])))
+  const settled = new Set(changes.flatMap((change) => (change.type === 'settle' ? [change.effectId] : [])))
   // After a retry the effect is settled by its last successful call: the observations come from that one.
   const successful = commit.calls.findLast(({ error, effectId }) => error === null && settled.has(effectId))
   const observations = commit.observations.filter(({ model }) => model !== null).length

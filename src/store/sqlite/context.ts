@@ -32,6 +32,7 @@ export function selectContextMaterial(db: Database, query: ContextQuery): Contex
     prompts: query.prompts === 0 ? [] : selectNewestPrompts(db, key, query.prompts),
     idle: selectIdleSessions(db, key),
     repeats: selectRepeats(db, [...ids, ...isPinned]),
+    amends: selectAmends(db, [...ids, ...isPinned]),
   }
 }
 
@@ -135,6 +136,13 @@ function selectRepeats(db: Database, ids: readonly number[]): ContextMaterial['r
     SELECT l.from_id AS "from", l.to_id AS "to"
     FROM json_each(${ids}) wanted CROSS JOIN links l ON l.from_id = wanted.value
     WHERE l.kind = 'repeats' ORDER BY l.from_id, l.to_id`
+}
+
+function selectAmends(db: Database, ids: readonly number[]): ContextMaterial['amends'] {
+  return db.all<ContextMaterial['amends'][number]>`
+    SELECT l.from_id AS "from", l.to_id AS "to"
+    FROM json_each(${ids}) wanted CROSS JOIN links l ON l.to_id = wanted.value
+    WHERE l.kind = 'amends' ORDER BY l.from_id, l.to_id`
 }
 
 export function selectShown(db: Database, session: string): number[] {

@@ -34,7 +34,7 @@ export function applyInboxUpdate(
 ): void {
   const { at, event } = update
   for (const change of update.changes) {
-    switch (change.do) {
+    switch (change.type) {
       case 'add_message':
       case 'add_turn_end':
         if (event !== null) insertMessage(db, session, event, change.prompt, at)

@@ -135,6 +135,8 @@ function mcpContext(name: string): Fields {
   return server === undefined ? {} : { mcp_context: { server_name: server, tool_name: tool } }
 }
 
+/** Not a pattern: it would try the end of the text for every blank. */
 function withoutTrailingContext(text: string): string {
-  return text.replace(/\s*<hook_context>[\s\S]*<\/hook_context>\s*$/, '')
+  const at = text.indexOf('<hook_context>')
+  return at !== -1 && text.trimEnd().endsWith('</hook_context>') ? text.slice(0, at).trimEnd() : text
 }

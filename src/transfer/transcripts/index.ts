@@ -170,6 +170,7 @@ class SessionReader {
 
   *end(): Generator<MemoryEvent> {
     yield* this.#endTurn()
+    yield* this.#cutTurn()
     if (this.#started)
       yield* this.#event('SessionEnd', { reason: 'other' }, transcriptEndId(this.#session, this.#lastLine))
   }
@@ -196,6 +197,15 @@ class SessionReader {
     if (failed) yield* this.#event('StopFailure', { error: text }, id, words)
     else yield* this.#event('Stop', { last_assistant_message: text }, id, words)
     this.#at = last
+  }
+
+  /** A turn that was cut off has no closing message, but the words before it. */
+  *#cutTurn(): Generator<MemoryEvent> {
+    const words = this.#words.take(false)
+    if (words.length === 0) return
+    for (const event of this.#event('Stop', {}, transcriptId('cut', this.#lastLine), words)) {
+      yield event.kind === 'turn_end' ? { ...event, lastMessage: null } : event
+    }
   }
 
   #recordCalls(entry: AssistantEntry, agent: Agent | null): void {

@@ -389,18 +389,16 @@ function attemptsIn({ language, order, name }: Language): Attempt[] {
         },
       })),
     },
-    'a tool of Copilot named like a question of Claude Code': {
-      payloads: [
-        {
-          client: 'copilot',
-          payload: {
-            hook_event_name: 'PostToolUse',
-            tool_name: 'AskUserQuestion',
-            tool_input: question(order),
-            tool_result: { result_type: 'success', text_result_for_llm: order, ...answered(order) },
-          },
+    'a tool of Copilot named like an approved plan': {
+      payloads: ['ExitPlanMode', 'AskUserQuestion'].map((tool_name) => ({
+        client: 'copilot' as const,
+        payload: {
+          hook_event_name: 'PostToolUse',
+          tool_name,
+          tool_input: { plan: `# ${order}`, ...question(order) },
+          tool_result: { result_type: 'success', text_result_for_llm: order, ...answered(order) },
         },
-      ],
+      })),
     },
   }
   return Object.entries(doors).map(([door, attempt]) => ({ name: `${language}: ${door}`, ...attempt }))

@@ -274,6 +274,7 @@ describe('what is written into the memory directly', () => {
       for (const text of Object.values(shown)) expectHarmless(text, mark)
       expect(shown.start).toContain(mark)
       expect(shown.start).not.toContain('## Choices and notes')
+      expect(shown.start).not.toMatch(/^(?:Prompt|Agent),/m)
     },
   )
 

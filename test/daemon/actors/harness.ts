@@ -17,7 +17,6 @@ export const POLICY: Policy = {
   batching: true,
   batchMaxSize: 3,
   idleFlushMs: 600_000,
-  sessionIdleMs: 86_400_000,
   effectTimeoutMs: 60_000,
   compactTokens: 24_000,
   maxAttempts: 3,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { SESSION_IDLE_MS } from '../../../machines/session/timeouts.ts'
 import { MemError } from '../../../src/lib/errors.ts'
 import { plainObserver } from '../../../src/observer/plain.ts'
 import { type Observer, ObserverError } from '../../../src/observer/port.ts'
@@ -186,7 +187,7 @@ describe('supervisor.restart', () => {
     expect(await titles('s')).toEqual(['Edit a.ts'])
   })
 
-  test('a start that fails leads to `stopped` with its reason, and no event is accepted', async () => {
+  test('a start that fails leads to `stopped`, and no event is accepted', async () => {
     await h.store.close()
     const failing = (store: Store): Store =>
       new Proxy(store, {
@@ -196,7 +197,7 @@ describe('supervisor.restart', () => {
             : Reflect.get(target, name, target),
       })
     await expect(h.start(failing)).rejects.toThrow('a bad sector')
-    expect(h.supervisor).toMatchObject({ state: 'stopped', failure: 'a bad sector' })
+    expect(h.supervisor.state).toBe('stopped')
     await expect(h.supervisor.accept(events.prompt('s', 'p'))).rejects.toMatchObject({ code: 'draining' })
   })
 
@@ -247,7 +248,7 @@ describe('supervisor.time', () => {
     await h.supervisor.tick()
     await h.settle()
     expect(await titles('s')).toEqual(['Edit a.ts'])
-    h.clockOffset += POLICY.sessionIdleMs
+    h.clockOffset += SESSION_IDLE_MS
     await h.supervisor.tick()
     await h.settle()
     expect(await rowOf('s')).toMatchObject({ state: 'closed', status: 'interrupted', wakeAt: null })

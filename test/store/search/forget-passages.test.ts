@@ -92,7 +92,7 @@ describe('forgetting', () => {
     at.commit('s', { events, inbox, passages: [passageOf(SECRET), passageOf('kept', { eventId: 'e2' })] })
     const [first = 0] = at.core.queue({}).map(({ id }) => id)
     expect(found(SECRET)).toBe(1)
-    at.commit('s', { inbox: [{ at: NOW, changes: [{ do: 'forget', rows: [first] }], event: null, outcomes: [] }] })
+    at.commit('s', { inbox: [{ at: NOW, changes: [{ type: 'forget', rows: [first] }], event: null, outcomes: [] }] })
     expect(texts()).toBe(1)
     at.indexAll()
     expect(at.core.purgeForgotten(100)).toBe(true)

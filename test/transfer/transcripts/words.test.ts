@@ -1,4 +1,7 @@
 /** What the agent wrote between tool uses, as a backfill reads it. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { eventFromBody } from '../../../src/api/event-body.ts'
@@ -42,6 +45,26 @@ describe('the transcript reader', () => {
       .tool('Bash', { command: 'ls' }, 'a')
       .says('Done.')
     expect(await wordsIn(lines)).toEqual([['Main words.']])
+  })
+
+  it('keeps the words of a turn that was cut off, none of which is its closing message', async () => {
+    const lines = new TranscriptLines()
+      .prompt('one')
+      .says('The tax is added twice.')
+      .tool('Bash', { command: 'npm test' }, '1 failed')
+    const directory = mkdtempSync(join(tmpdir(), 'claude-mem-cut-'))
+    const file = join(directory, 'session.jsonl')
+    writeFileSync(file, lines.text)
+    try {
+      const events: MemoryEvent[] = []
+      const options = { settings: defaults, transcriptPath: file }
+      for await (const event of readTranscriptEvents(Readable.from([lines.text]), options)) events.push(event)
+      expect(events.filter(({ kind }) => kind === 'turn_end')).toEqual([
+        expect.objectContaining({ lastMessage: null, error: null, words: ['The tax is added twice.'] }),
+      ])
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
   })
 
   it('leaves out what was written in an excluded project', async () => {

@@ -68,7 +68,11 @@ export function parseType(text: string): ObservationType {
 export function parseFacts(entries: readonly ListEntry[]): string[] {
   return collect(entries, MAX_FACTS, false, (item) => {
     // Spaces inside a line are kept: they may belong to code.
-    const fact = itemText(item).replace(/[^\S\n]*\n\s*/g, ' ')
+    const lines = itemText(item).split('\n')
+    const fact = lines
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .join(' ')
     return [isPlaceholderText(fact) ? '' : truncateAtWord(fact, MAX_FACT_CHARS)]
   })
 }
