@@ -379,7 +379,7 @@ export const SECRET_RULES: readonly SecretRule[] = [
     kind: 'authorization',
     hints: ['authorization'],
     pattern:
-      /(?<![a-z])authorization\\{0,3}["']?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}["'`]?(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,8}(?:token=)?\\{0,3}["']?((?!token=)[\w.~+/=:-]{6,})/gi,
+      /(?<![a-z])authorization\\{0,3}["']?(?:[ \t]{0,8}[:=]|[ \t](?=\\{0,3}["']))[ \t]{0,8}\\{0,3}["'`]?(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,8}(?:token=)?\\{0,3}["']?((?!token=)[\w.~+/=:-]{6,})/gi,
     accepts: isNotWord,
   },
   {

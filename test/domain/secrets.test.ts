@@ -169,6 +169,10 @@ const MASKED: [text: string, masked: string][] = [
   ['password: |\n  hunter\nport: 1', 'password: |\n  [secret:password]\nport: 1'],
   ['{"password": 123456}', '{"password": [secret:password]}'],
   ['pass = hunter2', 'pass = [secret:password]'],
+  [
+    'proxy_set_header Authorization "Basic YTpodW50ZXIy";',
+    'proxy_set_header Authorization "Basic [secret:authorization]";',
+  ],
   // In a block.
   [
     'variable "db_password" {\n  type = string\n  default = "hunter2"\n}',
