@@ -1,6 +1,5 @@
 /**
- * `npm run screenshots [-- --out DIR] [--only VIEW]`: a picture of every view of the viewer, light and dark, wide and
- * narrow, with the memory of scripts/demo/fortnight.json. A real daemon and a real Chromium; the model is a slow server on
+ * `npm run screenshots [-- --out DIR] [--only VIEW]`: the pictures of the viewer that the documentation shows, with the memory of scripts/demo/fortnight.json. A real daemon and a real Chromium; the model is a slow server on
  * loopback.
  */
 import { mkdirSync } from 'node:fs'
@@ -8,7 +7,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { VERSION } from '../src/lib/version.ts'
 import { DaemonClient } from '../src/transport/client.ts'
 import { fillFortnight } from './demo/fortnight.ts'
@@ -25,12 +24,14 @@ const { values: options } = parseArgs({
 const WIDE = { width: 1280, height: 800 }
 const NARROW = { width: 390, height: 844 }
 
+type Look = `${'light' | 'dark'}${'' | '-narrow'}`
+
 interface Shot {
   name: string
+  looks: readonly Look[]
   hash: string
   /** Selector that matches when the view is complete. */
   ready: string
-  prepare?(page: Page): Promise<void>
 }
 
 async function shots(client: DaemonClient): Promise<Shot[]> {
@@ -40,13 +41,17 @@ async function shots(client: DaemonClient): Promise<Shot[]> {
   const best = answer.hits[0]
   if (observed === undefined || best === undefined) throw new Error('the demo data has no session with observations')
   return [
-    { name: 'now', hash: '#/now', ready: '[data-testid=session-card] svg [data-active=true]' },
-    { name: 'memory', hash: '#/memory', ready: '[data-testid=memory-row]' },
-    { name: 'search', hash: '#/memory?q=why%20was%20it%20slow', ready: '[data-testid=memory-row]' },
-    { name: 'observation', hash: `#/memory/${best.id}`, ready: '[data-testid=memory-open] .memory-section' },
-    { name: 'session', hash: `#/session/${observed.session}`, ready: '[data-testid=story]' },
-    { name: 'usage', hash: '#/usage?days=30', ready: '.usage-card svg' },
-    { name: 'settings', hash: '#/settings', ready: '[data-testid=context-preview]' },
+    {
+      name: 'start',
+      looks: ['light', 'dark', 'light-narrow'],
+      hash: `#/start/${encodeURIComponent(observed.project)}`,
+      ready: '[data-testid=start-line]',
+    },
+    { name: 'memory', looks: ['light', 'light-narrow'], hash: '#/memory', ready: '[data-testid=memory-row]' },
+    { name: 'observation', looks: ['light'], hash: `#/memory/${best.id}`, ready: '[data-testid=memory-open] .bullets' },
+    { name: 'sessions', looks: ['light'], hash: '#/session', ready: '[data-testid=session-row]' },
+    { name: 'session', looks: ['light', 'dark-narrow'], hash: `#/session/${observed.session}`, ready: '[data-turn]' },
+    { name: 'usage', looks: ['light'], hash: '#/usage?days=30', ready: '.bars' },
   ]
 }
 
@@ -79,10 +84,11 @@ async function work(client: DaemonClient): Promise<void> {
   await report(payloads.stop(shop, 'The export pages by key.'), now - 20_000)
 }
 
-async function picture(browser: Browser, sandbox: Sandbox, shot: Shot, colorScheme: 'light' | 'dark', narrow: boolean) {
+async function picture(browser: Browser, sandbox: Sandbox, shot: Shot, look: Look) {
+  const narrow = look.endsWith('-narrow')
   const page = await openViewer(browser, sandbox, shot.hash, {
     viewport: narrow ? NARROW : WIDE,
-    colorScheme,
+    colorScheme: look.startsWith('dark') ? 'dark' : 'light',
     reducedMotion: 'reduce',
     locale: 'en-GB',
     deviceScaleFactor: narrow ? 2 : 1,
@@ -90,9 +96,8 @@ async function picture(browser: Browser, sandbox: Sandbox, shot: Shot, colorSche
   try {
     await page.locator(shot.ready).first().waitFor()
     await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null)
-    await shot.prepare?.(page)
     await page.evaluate(() => document.fonts.ready)
-    const name = `${shot.name}-${colorScheme}${narrow ? '-narrow' : ''}.png`
+    const name = `${shot.name}-${look}.png`
     await page.screenshot({ path: join(options.out, name) })
     printNote(name)
   } finally {
@@ -131,10 +136,7 @@ async function main(): Promise<void> {
     browser = await launchBrowser(['--font-render-hinting=none'])
     for (const shot of await shots(client)) {
       if (options.only !== undefined && options.only !== shot.name) continue
-      for (const scheme of ['light', 'dark'] as const) {
-        await picture(browser, sandbox, shot, scheme, false)
-        await picture(browser, sandbox, shot, scheme, true)
-      }
+      for (const look of shot.looks) await picture(browser, sandbox, shot, look)
     }
     client.close()
   } finally {

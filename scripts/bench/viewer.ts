@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- viewer [--observations 100000] [--json]`: size of the bundle, time until the first observation is on the
- * page, frames while events arrive and while 100,000 observations are scrolled, memory after 10,000 events, and the effect
+ * page, frames while events arrive and while the list of observations is scrolled, memory after 10,000 events, and the effect
  * of fifty viewers on hooks. In a real Chromium with a real daemon; each figure next to a baseline of the same run.
  */
 import { fork } from 'node:child_process'
@@ -192,17 +192,22 @@ async function streaming(page: Page, feed: Feed): Promise<Frames> {
   return frames
 }
 
-/** Scrolls through the whole list in ten seconds, as with a dragged scroll bar. */
+/** Scrolls in ten seconds through all rows that the list shows, as with a dragged scroll bar. */
 async function scrolling(page: Page): Promise<Frames> {
+  for (const more = page.getByRole('button', { name: 'Show more' }); (await more.count()) > 0; ) {
+    const rows = await page.locator(ROW).count()
+    await more.click()
+    await page.locator(ROW).nth(rows).waitFor()
+  }
   const moving = page.evaluate(
     ({ duration }) =>
       new Promise<void>((resolve) => {
-        const list = document.querySelector('[data-testid=memory-list]')
-        if (list === null) throw new Error('the page has no memory list')
+        const main = document.querySelector('main')
+        if (main === null) throw new Error('the page has no main element')
         const began = performance.now()
         const step = (now: number) => {
           const share = Math.min(1, (now - began) / duration)
-          list.scrollTop = share * (list.scrollHeight - list.clientHeight)
+          main.scrollTop = share * (main.scrollHeight - main.clientHeight)
           if (share < 1) requestAnimationFrame(step)
           else resolve()
         }
@@ -260,13 +265,13 @@ async function main(): Promise<void> {
     const idle = await framesFor(memory, STREAM_MS / 2)
     const scroll = await scrolling(memory)
     await memory.context().close()
-    const now = await openViewer(browser, sandbox, '#/now', SIZE)
-    const heapBefore = await heapMb(now)
-    const stream = await streaming(now, feed)
+    const live = await openViewer(browser, sandbox, '#/session', SIZE)
+    const heapBefore = await heapMb(live)
+    const stream = await streaming(live, feed)
     progress.show(`memory after ${EVENTS} events`)
     await feed.run({ perSecond: EVENTS_PER_SECOND, count: EVENTS - feed.acked })
-    const heapAfter = await heapMb(now)
-    await now.context().close()
+    const heapAfter = await heapMb(live)
+    await live.context().close()
     client.close()
 
     const acks = await acksBeside(sandbox)

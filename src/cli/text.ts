@@ -6,22 +6,28 @@
  * `string-width` 8 was measured instead of `displayWidth`: 37 of 39 samples had the same width, and its four modules
  * made every start of the program about 50 ms slower.
  */
+import { inertText } from '../domain/plain-text.ts'
+import { withoutCurlyQuotes } from '../domain/quotation.ts'
 
-/** C0, DEL and C1 controls, line separators, and bidirectional marks. */
-const UNSAFE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+/** C0, DEL and C1 controls, line separators, and what nobody sees; joiners and selectors of scripts and emoji stay. */
+const UNSAFE = /[\p{Cc}\u2028\u2029]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/gu
 const WHITESPACE = /[\t\n\v\f\r\u2028\u2029]+/g
 
 /** One line that is safe to print: whitespace becomes a blank, control characters become `\x1b` or `\u202e`. */
 export function terminalSafe(text: string): string {
   return text.replace(WHITESPACE, ' ').replace(UNSAFE, (char) => {
     const code = hexCode(char)
+    if (code.length > 4) return `\\u{${code}}`
     return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code.padStart(4, '0')}`
   })
 }
 
-/** JSON on one line. `JSON.stringify` does not escape DEL, C1 controls and bidirectional marks. */
+/** JSON on one line. `JSON.stringify` does not escape DEL, C1 controls and characters that nobody sees. */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replace(UNSAFE, (char) => `\\u${hexCode(char).padStart(4, '0')}`)
+  return JSON.stringify(value).replace(UNSAFE, (char) =>
+    // Each half of a pair: JSON has no longer escapes.
+    Array.from({ length: char.length }, (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join(''),
+  )
 }
 
 function hexCode(char: string): string {
@@ -145,6 +151,14 @@ export function paragraphLines(text: string, width: number): string[] {
     .filter((line) => line.trim() !== '')
     .flatMap((line) => wrapText(line, width))
 }
+
+/** The same as a quotation: no line of it can pass for one of ours. */
+export function quoteBlock(text: string, width: number): string[] {
+  return paragraphLines(withoutCurlyQuotes(inertText(text)), Math.max(width - QUOTE_MARK.length, 1)).map(
+    (line) => QUOTE_MARK + line,
+  )
+}
+const QUOTE_MARK = '> '
 
 export function padEnd(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - displayWidth(text)))

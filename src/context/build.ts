@@ -6,13 +6,15 @@ import type { RenderedContext } from '../domain/rendered-context.ts'
 import type { ContextQuery, ProjectTotals, StoreReader } from '../store/port.ts'
 import { type ObserverProblems, renderMessage } from './message.ts'
 import type { ContextOptions } from './options.ts'
-import { renderStart } from './start.ts'
+import { renderStart, type StartLine } from './start.ts'
 import type { EndState } from './state.ts'
 
 /** The context of a project with everything that explains it, but without the message for the user. */
 export interface BuiltContext {
   project: Project
   context: string
+  /** The lines of the context, each with the part that it belongs to and what it rests on. */
+  lines: StartLine[]
   /** Of the context. */
   tokens: number
   /** Null if nothing is known about the project. */
@@ -54,6 +56,7 @@ export async function buildContext(
   return {
     project: material?.project ?? project,
     context,
+    lines: start?.lines ?? [],
     tokens: estimateTokens(context),
     totals: material?.totals ?? null,
     parts: start?.parts ?? null,

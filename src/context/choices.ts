@@ -16,6 +16,8 @@ import type { PastTurn } from './turns.ts'
 export interface Choice {
   /** Null for a note that was written by hand. */
   turn: PastTurn | null
+  /** Id of the note; null for what was said in a turn. */
+  note: number | null
   at: number
   /** A short prompt that answers a question, not an answer in the client's own field. */
   isReply: boolean
@@ -53,6 +55,7 @@ function answerChoice(turn: PastTurn, { subject, text, at }: Passage, now: Momen
   const isApproval = answer === APPROVED && subject !== null
   return {
     turn,
+    note: null,
     at,
     isReply: false,
     line: `- ${moment(at, now)} user ${isApproval ? `approved ${quoteBegin(subject, MAX_QUESTION_CHARS)}` : choice}`,
@@ -64,11 +67,12 @@ function answerChoice(turn: PastTurn, { subject, text, at }: Passage, now: Momen
 function replyChoice(turn: PastTurn, before: PastTurn | undefined, now: Moment): Choice[] {
   const { request, at } = turn
   const asked = askedBefore(turn, before)
-  if (request === null || asked === null || turn.isImported || before?.isImported) return []
+  if (request === null || asked === null) return []
   const when = momentAfter(before?.closing?.at ?? at, at, now)
   return [
     {
       turn,
+      note: null,
       at,
       isReply: true,
       line: `- ${moment(at, now)} prompt: ${quoteBegin(request, MAX_ANSWER_CHARS)}; asked ${when}: ${asked.line}`,
@@ -108,11 +112,12 @@ export function openEnd(report: string): { question: string; options: string[] }
 
 /** What a short request answers: `“Should I:” options: “Remove it” “Replace it”`; null where the report before it asks nothing. */
 export function askedBefore(
-  { request, at }: PastTurn,
+  { request, at, isImported }: PastTurn,
   before: PastTurn | undefined,
 ): { line: string; words: string } | null {
   if (request === null || request.length > MAX_REPLY_CHARS || isQuestion(request) || before?.closing == null)
     return null
+  if (isImported || before.isImported) return null
   // The clocks of a client may differ: an answer comes after its question.
   const asked = before.closing.at > at ? null : openEnd(before.closing.text)
   if (asked === null) return null
@@ -151,6 +156,7 @@ export function writtenNotes(observations: readonly Observation[], now: Moment):
     const quotation = quoteBegin(said.join(' '), 2 * MAX_ANSWER_CHARS)
     return {
       turn: null,
+      note: note.id,
       at: note.createdAt,
       isReply: false,
       line: `- ${moment(note.createdAt, now)} #${note.id} ${speakerName(note)}: ${quotation}`,

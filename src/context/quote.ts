@@ -49,7 +49,7 @@ export function quoteLines(lines: readonly string[]): string[] {
   return lines
     .map((line) => plainLine(line))
     .filter((line) => line !== '')
-    .map((line) => `> ${line}`)
+    .map((line) => `> ${withoutCurlyQuotes(line)}`)
 }
 
 /** Keeps the mark of a list item and the bars of a table, which `plainText` takes away. */

@@ -33,13 +33,27 @@ const REQUEST_CHARS = 220
 const KNOWN_REQUEST_CHARS = 50
 const NOTE_CHARS = 400
 
+/** What a line rests on: a note or a turn. Null: it is the same in every session. */
+type LineSource = { observation: number } | { session: string; turn: number } | null
+
+interface SourcedLine {
+  text: string
+  from: LineSource
+}
+
+export interface StartLine extends SourcedLine {
+  part: ContextPart | 'frame'
+}
+
 interface Section {
   part: ContextPart | 'frame'
-  lines: readonly string[]
+  lines: readonly SourcedLine[]
 }
 
 export interface StartText {
   text: string
+  /** The lines of the text, each with what it rests on. */
+  lines: StartLine[]
   /** Null where no session of the reader is known. */
   state: EndState | null
   /** Tokens of each part, including the `frame` around them. */
@@ -52,7 +66,11 @@ export function renderStart(given: ContextMaterial, options: ContextOptions): St
   const material = ownMaterial(given, me)
   const turns = turnsOf(material)
   const worked = turnsOfLastWork(turns, material)
-  const state = sessionState(worked, now)
+  // What a file says was done is no state of this machine.
+  const state = sessionState(
+    worked.filter(({ isImported }) => !isImported),
+    now,
+  )
   const exchange = exchangeLines(worked, now)
   const chars = options.tokens * CHARS_PER_TOKEN
   const page = new Page(chars, options.parts)
@@ -60,23 +78,27 @@ export function renderStart(given: ContextMaterial, options: ContextOptions): St
   if (!page.reserve(frame) || (page.shows('more') && !page.reserve(['', MORE_HINT]))) return null
   page.add(
     'pinned',
-    [...material.pinned, ...others(given.pinned, me)].map((note) => `- ${noteText(note, options)}`),
+    [...material.pinned, ...others(given.pinned, me)].map((note) => noteLine(note, options)),
     chars * SHARES.pinned,
   )
+  const last = sourceOf(worked[0] ?? null)
   if (state !== null) {
     const isShort = state.isFinished && state.lines.length > 0
     const lines = isShort ? state.lines : [state.ended, ...state.lines]
     page.add(
       'state',
-      lines.map((line) => `- ${line}`),
+      sourced(
+        lines.map((line) => `- ${line}`),
+        last,
+      ),
       chars * SHARES.state,
       `## State when the last session ended (${moment(state.at, now)}${isShort ? ', finished' : ''})`,
     )
   }
-  page.add('exchange', exchange, chars * SHARES.exchange, '## Last exchange')
+  page.add('exchange', sourced(exchange, last), chars * SHARES.exchange, '## Last exchange')
   page.add(
     'others',
-    others(given.observations, me).map((note) => `- ${noteText(note, options)}`),
+    others(given.observations, me).map((note) => noteLine(note, options)),
     chars * SHARES.others,
   )
   const choices = page.shows('decided') ? [...writtenNotes(material.observations, now), ...userChoices(turns, now)] : []
@@ -85,7 +107,10 @@ export function renderStart(given: ContextMaterial, options: ContextOptions): St
   const story = chooseStory(told, choices, { ...storyOptions(page, now), chars: page.left - HEADINGS_CHARS })
   page.add(
     'decided',
-    story.decisions.sort((a, b) => b.at - a.at).map(({ line }) => line),
+    story.decisions
+      .map(({ choice }) => choice)
+      .sort((a, b) => b.at - a.at)
+      .map(({ line, note, turn }) => ({ text: line, from: note === null ? sourceOf(turn) : { observation: note } })),
     chars,
   )
   page.add('story', storyLines(story.turns, repeatedTasks(turns), page, now), chars)
@@ -97,10 +122,22 @@ function others(observations: readonly Observation[], me: string | null): Observ
   return observations.filter((one) => !isOwn(one, me))
 }
 
-/** `#12 agent: “title: what it says”` */
-function noteText(note: Observation, { now, me = null }: ContextOptions): string {
+/** `- #12 agent: “title: what it says”` */
+function noteLine(note: Observation, { now, me = null }: ContextOptions): SourcedLine {
   const said = [note.title, note.narrative, ...note.facts].filter((part) => part !== null && part !== '')
-  return `#${note.id} ${speakerName(note, me)}: ${quoteBegin(said.join(': '), NOTE_CHARS)} (${moment(note.createdAt, now)})`
+  const words = quoteBegin(said.join(': '), NOTE_CHARS)
+  return {
+    text: `- #${note.id} ${speakerName(note, me)}: ${words} (${moment(note.createdAt, now)})`,
+    from: { observation: note.id },
+  }
+}
+
+function sourceOf(turn: PastTurn | null): LineSource {
+  return turn === null ? null : { session: turn.session, turn: turn.promptNumber }
+}
+
+function sourced(lines: readonly string[], from: LineSource = null): SourcedLine[] {
+  return lines.map((text) => ({ text, from }))
 }
 
 /** The turns of the newest session that did any work; of the newest one where none did. */
@@ -134,7 +171,7 @@ function storyLines(
   repeated: ReadonlyMap<PastTurn, readonly PastTurn[]>,
   page: Page,
   now: number,
-): string[] {
+): SourcedLine[] {
   let above = page.lines.join('\n')
   let since = 0
   return [...story].map(([turn, statements]) => {
@@ -147,10 +184,11 @@ function storyLines(
       labelled('on the way', spokenText(ofKind('words'))),
       labelled('committed', spokenText(ofKind('commit'))),
     ]
-    return [
+    const text = [
       `${head}${repeatsOf(repeated.get(turn) ?? [], now)}`,
       ...lines.filter((line) => line !== '').map((line) => `  ${line}`),
     ].join('\n')
+    return { text, from: sourceOf(turn) }
   })
 }
 
@@ -200,7 +238,7 @@ class Page {
     return this.#left
   }
   get lines(): string[] {
-    return this.#sections.flatMap(({ lines }) => lines)
+    return this.#sections.flatMap(({ lines }) => lines.map(({ text }) => text))
   }
   get isEmpty(): boolean {
     return this.#sections.length === 0
@@ -216,33 +254,40 @@ class Page {
   }
 
   /** Whole lines in their order, up to `most` characters. */
-  add(part: ContextPart, lines: readonly string[], most: number, heading = HEADINGS[part] ?? ''): void {
+  add(part: ContextPart, lines: readonly SourcedLine[], most: number, heading = HEADINGS[part] ?? ''): void {
     const room = Math.min(most, this.#left) - heading.length - 2
     let chars = 0
-    const fits = lines.findIndex((line) => {
-      chars += line.length + 1
+    const fits = lines.findIndex(({ text }) => {
+      chars += text.length + 1
       return chars > room
     })
     const taken = fits === -1 ? lines : lines.slice(0, fits)
     if (!this.shows(part) || taken.length === 0) return
-    const section = ['', heading, ...taken]
-    this.#left -= charsOf(section)
-    this.#sections.push({ part, lines: section })
+    const section = { part, lines: [...sourced(['', heading]), ...taken] }
+    this.#left -= charsOfSection(section)
+    this.#sections.push(section)
   }
 
   finish(frame: readonly string[], state: EndState | null): StartText {
     const order = (part: Section['part']) => this.#parts.indexOf(part as ContextPart)
     const sections = this.#sections.toSorted((a, b) => order(a.part) - order(b.part))
-    const more: Section[] = this.shows('more') ? [{ part: 'more', lines: ['', MORE_HINT] }] : []
+    const more: Section[] = this.shows('more') ? [{ part: 'more', lines: sourced(['', MORE_HINT]) }] : []
     const all = [...sections, ...more]
-    const [open = '', title = '', close = ''] = frame
-    const parts = Object.fromEntries(all.map(({ part, lines }) => [part, tokensForChars(charsOf(lines))]))
+    const begin: Section = { part: 'frame', lines: sourced(frame.slice(0, -1)) }
+    const end: Section = { part: 'frame', lines: sourced(frame.slice(-1)) }
+    const lines = [begin, ...all, end].flatMap(({ part, lines }) => lines.map((line) => ({ part, ...line })))
+    const parts = Object.fromEntries(all.map((section) => [section.part, tokensForChars(charsOfSection(section))]))
     return {
-      text: [open, title, ...all.flatMap(({ lines }) => lines), close].join('\n'),
+      text: lines.map(({ text }) => text).join('\n'),
+      lines,
       state,
       parts: { frame: tokensForChars(charsOf(frame)), ...parts },
     }
   }
+}
+
+function charsOfSection({ lines }: Section): number {
+  return charsOf(lines.map(({ text }) => text))
 }
 
 function charsOf(lines: readonly string[]): number {

@@ -7,7 +7,7 @@ import { nameSpan } from '../domain/quotation.ts'
 import { trimEndMatching } from '../lib/trim.ts'
 import { editedSince, NO_OUTPUT, readGitState } from '../reading/git.ts'
 import { readTotals } from '../reading/output.ts'
-import { checkName, commandAlone } from '../reading/shell.ts'
+import { checkName, commandAlone, readCommandLine } from '../reading/shell.ts'
 import { type Moment, momentAfter } from './moment.ts'
 import { quoteBegin } from './quote.ts'
 import { endOfTurn, type PastTurn } from './turns.ts'
@@ -141,9 +141,9 @@ function checkLines(newest: readonly Passage[], at: number, now: Moment): string
   const hasNewRun = runs.some(({ at: ran }) => editedSince(newest, ran).length === 0)
   return runs.slice(0, MAX_CHECKS).flatMap(({ subject, outcome, text, at: ran }) => {
     const telling = tellingLine(text, outcome)
-    // Neither the exit code nor the output says how it ended.
-    if (outcome === null && telling === '') return []
-    const result = outcome === 'ok' ? ' passed' : outcome === 'failed' ? ' failed' : ''
+    // What a program prints about itself is quoted; only its exit code says how it ended.
+    const result = outcome === null || !showsExit(subject ?? '') ? '' : outcome === 'ok' ? ' passed' : ' failed'
+    if (result === '' && telling === '') return []
     const edits = editedSince(newest, ran)
     const isOld = edits.length > 0
     // What passed before the last edit says little beside a newer run.
@@ -153,6 +153,11 @@ function checkLines(newest: readonly Passage[], at: number, now: Moment): string
       : ''
     return [`${code(commandAlone(subject ?? ''))}${result} at ${momentAfter(ran, at, now)}${since}${telling}`]
   })
+}
+
+function showsExit(line: string): boolean {
+  const { hidesExit, printsExit } = readCommandLine(line)
+  return !hidesExit || printsExit
 }
 
 /** The program's own totals; of a run that failed without any its first line. */

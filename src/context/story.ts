@@ -17,7 +17,7 @@ import { commitsOf } from '../reading/git.ts'
 import { isSpecific, TermWeights, termsOf } from '../reading/terms.ts'
 import { readWords, type WordBlock } from '../reading/words.ts'
 import { type Choice, isQuestion } from './choices.ts'
-import { type Note, type PastTurn, requestBegin } from './turns.ts'
+import { type PastTurn, requestBegin, type TurnNote } from './turns.ts'
 
 export const STORY = {
   /** Names and numbers compared with other words. */
@@ -70,8 +70,7 @@ export interface Statement extends Candidate {
 /** What the user decided: a line of its own, beside the turns. */
 export interface DecisionLine extends Candidate {
   turn: null
-  line: string
-  at: number
+  choice: Choice
 }
 
 /** A statement with fewer terms says nothing alone, unless it names something. */
@@ -123,7 +122,7 @@ const toSaid =
 const leadPrior = (i: number): number => (i < LEAD_STATEMENTS ? STORY.lead : 1)
 
 /** A model has weighed what it says: each of its statements is a whole. */
-function noteStatements(observation: Note): Said[] {
+function noteStatements(observation: TurnNote): Said[] {
   const { id, title, narrative, facts, amendedBy } = observation
   // Another machine of the same user is no other member.
   const speaker = speakerName({ ...observation, author: null })
@@ -191,9 +190,10 @@ export function chooseStory(turns: readonly PastTurn[], choices: readonly Choice
   const ages = turnAges(turns)
   const ageOf = (turn: PastTurn) => ages.get(turn) ?? 1
   const openings = openingsOf(turns, ageOf, options)
-  const decisions = choices.map(({ line, at, turn, words, isReply }): DecisionLine => {
+  const decisions = choices.map((choice): DecisionLine => {
+    const { line, turn, words, isReply } = choice
     const prior = (isReply ? STORY.request : STORY.choice) * (turn === null ? 1 : ageOf(turn))
-    return { turn: null, line, at, prior, terms: termsOf(words), chars: line.length + 1 }
+    return { turn: null, choice, prior, terms: termsOf(words), chars: line.length + 1 }
   })
   const teller = new Teller(openings, decisions, options)
   const chosen = teller.tellBest()

@@ -17,7 +17,7 @@ export interface PastTurn {
   at: number
   /** The user's words; null where none are known. */
   request: string | null
-  /** A part of it came from a file: what it asks and answers decides nothing here. */
+  /** A part of it came from a file: what it asks and answers decides nothing here, and what it did is known of nothing else. */
   isImported: boolean
   /** The agent's last message, whole as far as it is stored; null where there is none. */
   closing: { text: string; at: number } | null
@@ -32,11 +32,11 @@ export interface PastTurn {
   /** What was done, oldest first. */
   steps: Passage[]
   /** Made by a model, or of words that are no longer kept; oldest first. */
-  notes: Note[]
+  notes: TurnNote[]
 }
 
 /** With the ids of the later ones that replace a statement of it. */
-export type Note = Observation & { amendedBy: readonly number[] }
+export type TurnNote = Observation & { amendedBy: readonly number[] }
 
 /** The observer without a model stores this name. */
 const OFFLINE_MODEL = 'offline'
@@ -70,10 +70,13 @@ export function turnsOf({ passages, prompts, observations, amends }: ContextMate
   const ordered = passages.toSorted((a, b) => a.at - b.at || compare(a.eventId, b.eventId) || a.position - b.position)
   for (const passage of ordered) {
     const turn = turnOf(passage, passage.at)
-    turn.isImported ||= isImportedId(passage.eventId)
-    if (STEPS.has(passage.kind)) turn.steps.push(passage)
-    else if (passage.kind === 'answer' && !isImportedId(passage.eventId)) turn.answers.push(passage)
-    else if (passage.kind === 'words') turn.words.push(passage.text)
+    const isImported = isImportedId(passage.eventId)
+    turn.isImported ||= isImported
+    if (STEPS.has(passage.kind)) {
+      if (!isImported) turn.steps.push(passage)
+    } else if (passage.kind === 'answer') {
+      if (!isImported) turn.answers.push(passage)
+    } else if (passage.kind === 'words') turn.words.push(passage.text)
     else if (passage.kind === 'report') turn.reports.push(passage.text)
   }
   for (const { at, text, kind, ...place } of spokenTexts(ordered)) {

@@ -1,5 +1,5 @@
 /** The clients that claude-mem knows, by the name that is stored with a session and given to `--client`. */
-export const CLIENT_TITLES = {
+const CLIENT_TITLES = {
   'claude-code': 'Claude Code',
   codex: 'Codex',
   gemini: 'Gemini CLI',

@@ -102,6 +102,8 @@ export interface Summary extends SummaryDraft, MemoryOrigin {
   promptNumber: number
   /** Present where the summary is of the whole session instead of one turn. A session has at most one of these. */
   whole?: true
+  /** Present where it came from a file: whose words it is, is only claimed there. */
+  saidBy?: Speaker
   model: string | null
   createdAt: number
 }

@@ -34,7 +34,7 @@ export type PassageKind = (typeof PASSAGE_KINDS)[number]
 /** How a passage is labelled for a reader. */
 export const PASSAGE_LABELS: Record<PassageKind, string> = {
   prompt: 'prompt',
-  answer: 'answer of the user',
+  answer: 'answer',
   closing: 'closing words',
   words: 'said',
   report: 'report of a subagent',

@@ -11,10 +11,10 @@ const ANSI = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, 'g')
 const LIST_ITEM = /^(?:[-*•]|\d{1,2}[.)])\s/
 const LIST_START = /^(?:[-*•]|1[.)])\s/
 const BLANKS = /[\s\p{Cc}]+/gu
-/** Zero-width, bidirectional and tag characters: a model reads them, the user does not see them. */
-const INVISIBLE = /\p{Cf}/gu
-/** Tags that the client or our hook interprets. */
-const TAG_NAMES = new RegExp(`${CONTEXT_TAG}|system-reminder`, 'gi')
+/** Zero-width, bidirectional and tag characters, variation selectors: a model reads them, the user does not see them. */
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+/** Tags that the client or our hook interprets, with any dash. */
+const TAG_NAMES = new RegExp(`${CONTEXT_TAG.replaceAll('-', '\\p{Pd}')}|system\\p{Pd}reminder`, 'giu')
 
 /** Characters read of a text: callers show far less. */
 const MAX_INPUT_CHARS = 2_000
@@ -22,10 +22,20 @@ const MAX_INPUT_CHARS = 2_000
 /** The text on one line, without control characters, terminal codes and list marks. */
 export function plainText(text: string): string {
   const visible = toWellFormed(text.slice(0, MAX_INPUT_CHARS)).replace(ANSI, '').replace(INVISIBLE, '')
-  return joinItems(withoutMarkup(visible))
-    .replace(BLANKS, ' ')
-    .replace(TAG_NAMES, (name) => name.replace(/-(?=\w+$)/, ' '))
-    .trim()
+  return inertText(joinItems(withoutMarkup(visible)).replace(BLANKS, ' ')).trim()
+}
+
+/**
+ * Nothing in it is a tag, a link or an image; everything else stays. Markup in markup, and parts of it on several lines,
+ * become markup when the rest is taken out.
+ */
+export function inertText(text: string): string {
+  return text
+    .replace(TAG, '‹$1$2›')
+    .replace(CLOSING_TAG, '‹')
+    .replace(TAG_NAMES, (name) => name.replace(/\p{Pd}(?=\w+$)/u, ' '))
+    .replace(/\]\((?!\))/g, '] (')
+    .replace(/!\[/g, '! [')
 }
 
 /** Line by line: one pattern for line ends and list marks together would take cubic time on white space. */
@@ -78,7 +88,8 @@ function pieces(line: string): string[] {
 
 const COMMENT = /<!--[\s\S]*?(?:-->|$)/g
 /** `Map<string>` in code is none. */
-const TAG = /(?<![\w$])[<＜](?=[\p{L}!?/])([^<>＜＞\n]{1,200})[>＞]|[<＜](\/[^<>＜＞\n]{1,200})[>＞]/gu
+const TAG = /(?<![\w$])[<＜﹤](?=[\p{L}!?/])([^<>＜＞﹤﹥\n]{1,200})[>＞﹥]|[<＜﹤](\/[^<>＜＞﹤﹥\n]{1,200})[>＞﹥]/gu
+const CLOSING_TAG = /[<＜﹤](?= {0,8}\/)/g
 const IMAGE = /!\[([^\]\n]{0,200})\]\([^)\n]{0,500}\)/g
 const LINK = /\[([^\]\n]{1,200})\]\((?:[a-z][a-z+.-]{0,20}:|\/\/)[^)\n]{0,500}\)/gi
 const FENCES = /`{3,}|~{3,}/g

@@ -14,7 +14,7 @@ const MAX_CHARS = 2_000
 const MAX_NAME_CHARS = 90
 
 /** Every character that could close the quotation, or be taken for its end. Straight marks are a part of code, and close nothing. */
-const CURLY_QUOTES = /[“”„‟❝❞〝〞〟＂]/g
+const CURLY_QUOTES = /[“”„‟❝❞❠〝〞〟＂″‶ʺˮ˝⹂🙶🙷🙸]|[‘’‚‛]{2,}/gu
 
 /** As a part of a quotation. */
 export const withoutCurlyQuotes = (text: string): string => text.replace(CURLY_QUOTES, '"')
@@ -39,7 +39,12 @@ export function quotedLines(speaker: string, text: string, maxChars: number): st
 
 /** A name as a code span that it cannot end; of a long one, the beginning. */
 export function nameSpan(name: string, maxChars = MAX_NAME_CHARS): string {
-  return `\`${truncateAtWord(plainText(name).replace(/[`“”„]/g, "'"), maxChars)}\``
+  return `\`${truncateAtWord(
+    plainText(name)
+      .replace(/[`｀ˋ]/g, "'")
+      .replace(CURLY_QUOTES, "'"),
+    maxChars,
+  )}\``
 }
 
 const SPEAKER_NAMES: Record<Speaker, string> = { person: 'user', agent: 'agent', tool: 'tool', web: 'page' }

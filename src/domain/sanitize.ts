@@ -138,6 +138,11 @@ export function cutText(text: string, max: number, mask: MaskText = keep): strin
   return renderText(prepareText(text, max, mask, null, CUT_MARGIN), max, false)
 }
 
+/** The same, with the lines between head and tail that say what happened. */
+export function cutOutput(text: string, max: number): string {
+  return renderText(prepareText(text, max, keep, null, CUT_MARGIN), max, true)
+}
+
 export function boundValue(value: unknown, bounds: SizeBounds = DEFAULT_BOUNDS, mask: MaskText = keep): unknown {
   let { text, members } = startingBounds(value, bounds)
   const prepared = prepare(value, { ...bounds, text, members }, mask, null, 0)

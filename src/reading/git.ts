@@ -268,13 +268,19 @@ function firstGroup(lines: readonly string[], pattern: RegExp): string | null {
   return null
 }
 
+/** Null where the lines disagree: then another program of the command line prints what git prints. */
+function onlyGroup(lines: readonly string[], pattern: RegExp): string | null {
+  const found = new Set(lines.flatMap((line) => pattern.exec(line)?.[1] ?? []))
+  return found.size === 1 ? ([...found][0] ?? null) : null
+}
+
 const lastGroup = (lines: readonly string[], pattern: RegExp): string | null => firstGroup(lines.toReversed(), pattern)
 
 function branchIn(verb: string, args: readonly string[], lines: readonly string[]): string | null {
   const isName = lines.length === 1 && /^[^\s~^:?*[\\(]{1,200}$/.test(lines[0] ?? '')
   switch (verb) {
     case 'status':
-      return firstGroup(lines, /^(?:On branch |## (?:No commits yet on )?)([^\s.]+(?:\.(?!\.\.)[^\s.]+)*)/)
+      return onlyGroup(lines, /^(?:On branch |## (?:No commits yet on )?)([^\s.]+(?:\.(?!\.\.)[^\s.]+)*)/)
     case 'checkout':
     case 'switch':
       return lastGroup(lines, /^(?:Switched to (?:a new |and reset )?branch|Already on) '(.{1,200})'/)
@@ -330,10 +336,16 @@ const LONG_FILE =
 /** The blank at the beginning of an output is trimmed; names with blanks are quoted. */
 const SHORT_FILE = /^(?:[ MADRCUT?!]{2} (?=\S)|[MADRCUT] (?=\S+$))(.+)$/
 
+const SHORT_STATUS = /^[ MADRCUT?!]{2} \S/
+
 /** Null if the lines are no status. */
 function statusFiles(lines: readonly string[]): string[] | null {
   if (lines.length === 1 && lines[0] === NO_OUTPUT) return []
-  if (lines.some((line) => /^nothing to commit, working tree clean/.test(line))) return []
+  const isClean = lines.some((line) => /^nothing to commit, working tree clean/.test(line))
+  const hasChanges = lines.some((line) => /^(?:Changes |Untracked files)/.test(line) || SHORT_STATUS.test(line))
+  // Another program of the command line prints what git prints.
+  if (isClean && hasChanges) return null
+  if (isClean) return []
   const isLong = lines.some((line) => /^(?:On branch|HEAD detached|Changes |Untracked files)/.test(line))
   const pattern = isLong ? LONG_FILE : SHORT_FILE
   const files = lines

@@ -4,12 +4,17 @@
  */
 import { CONTEXT_TAG } from '../domain/private-parts.ts'
 
-/** Left out with everything in them. */
+/** Left out with everything in them: text of files, programs, other agents and chats, which may have the closing tag, too. */
+const FOREIGN = [
+  ...['ide_selection', 'ide_diagnostics', 'new-diagnostics', 'additional_data', 'attached_files'],
+  ...['local-command-stdout', 'local-command-stderr', 'bash-stdout', 'bash-stderr', 'user-prompt-submit-hook'],
+  ...['task-notification', 'teammate-message', 'agent-message', 'cross-session-message', 'channel'],
+]
+/** Left out with everything in them: words of the client. */
 const REMOVED = [
-  ...['ide_opened_file', 'ide_selection', 'ide_diagnostics', 'system-reminder', 'new-diagnostics', CONTEXT_TAG],
-  ...['local-command-caveat', 'local-command-stdout', 'local-command-stderr', 'bash-stdout', 'bash-stderr'],
-  ...['user-prompt-submit-hook', 'command-message', 'task-notification', 'teammate-message'],
-  ...['environment_context', 'user_instructions', 'additional_data', 'attached_files', 'system_reminder'],
+  ...FOREIGN,
+  ...['ide_opened_file', 'system-reminder', CONTEXT_TAG, 'local-command-caveat', 'command-message'],
+  ...['environment_context', 'user_instructions', 'system_reminder'],
 ]
 /** What is in them is the user's: a command that they typed, a question that the client wrapped. */
 const UNWRAPPED: Readonly<Record<string, string>> = {
@@ -31,7 +36,7 @@ export function withoutBoilerplate(text: string): string {
   for (let match = OPENING.exec(text); match !== null; match = OPENING.exec(text)) {
     const [opening, tag = ''] = match
     const start = match.index + opening.length
-    const end = open.has(tag) ? -1 : text.indexOf(`</${tag}>`, start)
+    const end = open.has(tag) ? -1 : closingTag(text, tag, start)
     if (end === -1) {
       open.add(tag)
       continue
@@ -44,6 +49,13 @@ export function withoutBoilerplate(text: string): string {
     OPENING.lastIndex = from
   }
   return from === 0 ? text.trim() : `${kept}${text.slice(from)}`.trim()
+}
+
+/** The last one of foreign text: it ends with the client's own. What the user wrote between two such parts is lost. */
+function closingTag(text: string, tag: string, from: number): number {
+  const closing = `</${tag}>`
+  const at = FOREIGN.includes(tag) ? text.lastIndexOf(closing) : text.indexOf(closing, from)
+  return at < from ? -1 : at
 }
 
 function commandPart(tag: string, prefix: string, content: string): string {

@@ -70,9 +70,16 @@ export function readToolUse(event: ToolEvent): ToolReading {
   const outcome = event.kind === 'tool_use' ? 'ok' : event.interrupted ? null : 'failed'
   if (LOOKING_TOOLS.has(tool)) return { kind: 'look', subject, outcome }
   // Only this client's own tools ask the user; elsewhere somebody else's tool may have the name.
-  const mayAsk = event.client === 'claude-code'
-  if (tool === 'ExitPlanMode' && mayAsk)
-    return { kind: 'plan', subject: 'plan', outcome, texts: [stringField(input, 'plan')] }
+  const isOwnTool = event.client === 'claude-code'
+  if (tool === 'ExitPlanMode' && isOwnTool) {
+    return {
+      kind: 'plan',
+      subject: 'plan',
+      outcome: isAnsweredByUser(event) ? outcome : null,
+      texts: [stringField(input, 'plan')],
+    }
+  }
+  const mayAsk = isOwnTool && isAnsweredByUser(event)
   if (event.kind === 'tool_failure') {
     const isKept = !EDIT_TOOLS.has(tool) && !AGENT_TOOLS.has(tool) && !(mayAsk && tool === 'AskUserQuestion')
     return isKept
@@ -92,6 +99,12 @@ export function readToolUse(event: ToolEvent): ToolReading {
   }
   const asked = WEB_TOOLS.has(tool) ? [] : statements(input)
   return { kind: 'result', subject, outcome, texts: [...asked, ...readable(responseText(event.response))] }
+}
+
+/** What a subagent or a member of an agent team asks is answered by the agent that leads it. */
+function isAnsweredByUser(event: ToolEvent): boolean {
+  const { isAgent, awaitingLeaderApproval } = event.kind === 'tool_use' ? asFields(event.response) : {}
+  return event.agent === null && isAgent !== true && awaitingLeaderApproval !== true
 }
 
 function readShell(event: ToolEvent, input: JsonFields): ShellReading {

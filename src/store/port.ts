@@ -48,6 +48,12 @@ export interface SessionListItem
   projectName: string
   observations: number
   updatedAt: number
+  /** The first request, or that of the summary of the whole session; null where none is known. */
+  request: string | null
+  /** What came of it, of its newest summary or observation. */
+  outcome: string | null
+  /** Observations that were added to its prompts and reads. */
+  given: number
   /** The member of the team whose session it was; null or absent: a session of this machine. */
   author?: string | null
 }
@@ -82,6 +88,8 @@ export interface SessionStory extends SessionView {
   observationRows: (Observation & { effectId: string | null })[]
   summaryRows: (Summary & { effectId: string | null })[]
   calls: CallFigures[]
+  /** Observations that were added to its prompts and reads since its conversation was last emptied, oldest first. */
+  given: { id: number; type: ObservationType; title: string | null; at: number }[]
   /** Number of events by kind and outcome. */
   outcomes: { kind: string; outcome: string | null; count: number }[]
 }

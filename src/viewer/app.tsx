@@ -1,24 +1,25 @@
-/** The frame around the views: navigation, connection state, help and toasts. */
+/** The frame around the views: navigation, connection state, notices, help and toasts. */
 import type { ComponentType } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { EmptyState } from './components/basics.tsx'
+import { EmptyState, Note, Pairs } from './components/basics.tsx'
 import { Dialog, Toasts } from './components/dialog.tsx'
 import { Icon, type IconName } from './components/icon.tsx'
 import { accessDenied, connectionState, otherProgramAnswers, staleSince } from './connection.ts'
 import { daemonStatus } from './daemon-status.ts'
 import { RelativeTime } from './format.tsx'
 import { helpVisible, KEY_HELP, VIEWS } from './keyboard.ts'
+import { NoticeList } from './notices.tsx'
 import { useObservable } from './observable.ts'
 import { currentRoute, viewHref } from './route.ts'
 import { MemoryPage } from './views/memory/memory-page.tsx'
-import { NowPage } from './views/now/now-page.tsx'
 import { SessionsPage } from './views/session/sessions-page.tsx'
 import { SettingsPage } from './views/settings/settings-page.tsx'
+import { StartPage } from './views/start/start-page.tsx'
 import { TeamPage } from './views/team/team-page.tsx'
-import { UsagePage } from './views/usage/usage-page.tsx'
+import { UsagePage } from './views/usage-page.tsx'
 
 const PAGES: Record<(typeof VIEWS)[number]['view'], { icon: IconName; Page: ComponentType }> = {
-  now: { icon: 'now', Page: NowPage },
+  start: { icon: 'start', Page: StartPage },
   memory: { icon: 'memory', Page: MemoryPage },
   session: { icon: 'sessions', Page: SessionsPage },
   usage: { icon: 'usage', Page: UsagePage },
@@ -42,8 +43,8 @@ export function App() {
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to the content
       </button>
-      <nav class="nav column" aria-label="Views">
-        <a class="brand row" href={viewHref('now')}>
+      <nav class="nav" aria-label="Views">
+        <a class="brand row" href={viewHref('start')}>
           <img src="icon.svg" alt="" width="26" height="26" />
           <span>claude-mem</span>
         </a>
@@ -64,8 +65,9 @@ export function App() {
         </ul>
         <ConnectionStatus />
       </nav>
-      <main id="main" ref={main} tabIndex={-1} class={`view view-${selected.view}`}>
+      <main id="main" ref={main} tabIndex={-1} class={`view view-${selected.view} stack`}>
         <StaleNotice />
+        <NoticeList />
         <Page />
       </main>
       <Toasts />
@@ -85,17 +87,16 @@ function ConnectionStatus() {
   const state = useObservable(connectionState)
   const status = useObservable(daemonStatus)
   return (
-    <div class="health" data-testid="connection" data-state={state}>
-      <p class="health-state row">
-        <span class={`dot ${STATES[state].tone}`} />
-        {STATES[state].name}
+    <div class="health row spread" data-testid="connection" data-state={state}>
+      <p class="small">
+        <span class={`dot ${STATES[state].tone}`} /> {STATES[state].name}
+        {status === null ? null : (
+          <span class="health-more soft block">
+            {status.model ?? status.provider}
+            <br />v{status.version}
+          </span>
+        )}
       </p>
-      {status === null ? null : (
-        <p class="health-more soft">
-          {status.model ?? status.provider}
-          <br />v{status.version}
-        </p>
-      )}
       <button type="button" class="plain" onClick={() => helpVisible.set(true)} aria-label="Keys" title="Keys (?)">
         <Icon name="help" />
       </button>
@@ -108,24 +109,18 @@ function StaleNotice() {
   const isOther = useObservable(otherProgramAnswers)
   if (isOther) {
     return (
-      <div class="note warn bordered stale-note" role="status">
-        <Icon name="warn" />
-        <p>
-          Another program answers at this address, not your daemon. The page has sent it nothing and keeps trying. Do
-          not reload it; close this tab and run <code>claude-mem viewer</code>.
-        </p>
-      </div>
+      <Note tone="warn" live>
+        Another program answers at this address, not your daemon. The page has sent it nothing and keeps trying. Do not
+        reload it; close this tab and run <code>claude-mem viewer</code>.
+      </Note>
     )
   }
   if (since === null) return null
   return (
-    <div class="note warn bordered stale-note" role="status">
-      <Icon name="warn" />
-      <p>
-        The connection to the daemon was lost <RelativeTime at={since} />. The page shows the last known data and
-        reconnects automatically. Your next prompt starts the daemon, or run <code>claude-mem start</code>.
-      </p>
-    </div>
+    <Note tone="warn" live>
+      The connection to the daemon was lost <RelativeTime at={since} />. The page shows the last known data and
+      reconnects automatically. Your next prompt starts the daemon, or run <code>claude-mem start</code>.
+    </Note>
   )
 }
 
@@ -133,18 +128,7 @@ function KeyHelp() {
   if (!useObservable(helpVisible)) return null
   return (
     <Dialog title="Keys" onClose={() => helpVisible.set(false)}>
-      <dl class="keys stack">
-        {KEY_HELP.map(([keys, about]) => (
-          <div key={keys}>
-            <dt class="row">
-              {keys.split('  ').map((key) => (
-                <kbd key={key}>{key}</kbd>
-              ))}
-            </dt>
-            <dd>{about}</dd>
-          </div>
-        ))}
-      </dl>
+      <Pairs rows={KEY_HELP.map(([keys, about]) => [<kbd key={keys}>{keys}</kbd>, about])} />
     </Dialog>
   )
 }

@@ -1,14 +1,10 @@
-// Shared styles first, so that the style of a view can override them.
 import './styles/tokens.css'
-import './styles/base.css'
-import './styles/components.css'
-import './styles/charts.css'
+import './styles/viewer.css'
 import { render } from 'preact'
 import { AccessDenied, App } from './app.tsx'
 import { connectToDaemon, openAccess, reloadOnNewLink } from './connection.ts'
 import { trackDaemonStatus } from './daemon-status.ts'
 import { listenForKeys } from './keyboard.ts'
-import { trackLiveSessions } from './live-sessions.ts'
 
 const root = document.getElementById('app')
 if (root === null) throw new Error('index.html has no element with the id "app"')
@@ -18,7 +14,6 @@ const access = await openAccess().catch(() => ({ token: null, reason: 'The daemo
 if (access.token === null) {
   render(<AccessDenied reason={access.reason} />, root)
 } else {
-  trackLiveSessions()
   trackDaemonStatus()
   listenForKeys()
   connectToDaemon(access.token)

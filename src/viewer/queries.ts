@@ -54,12 +54,16 @@ export function useOperation<N extends OperationName>(name: N, ...args: CallArgu
   return useQuery(`${name} ${JSON.stringify(args)}`, () => callDaemon(name, ...args))
 }
 
-/** Reloads at most once per `throttleMs` while matching stream messages arrive. `matches` is taken from the first rendering. */
-export function useReloadOnStream(
-  matches: (message: StreamMessage) => boolean,
-  throttleMs: number,
-  reload: () => void,
-): void {
+/** Changes within this time cause one request, in ms. */
+const THROTTLE_MS = 350
+
+/** Reloads the query at most once per `throttleMs` while matching stream messages arrive. */
+export function useLive<T>(
+  query: Query<T>,
+  matches: (message: StreamMessage) => boolean = isMemoryChange,
+  throttleMs = THROTTLE_MS,
+): Query<T> {
+  const { reload } = query
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     const unsubscribe = onStreamMessages((messages) => {
@@ -74,16 +78,17 @@ export function useReloadOnStream(
       clearTimeout(timer)
     }
   }, [reload, throttleMs])
+  return query
 }
 
-/** True for stream messages after which lists or counts of memories may be different. */
+/** True for stream messages after which lists of memories may be different. */
 export function isMemoryChange(message: StreamMessage): boolean {
   if (message.type === 'change') return true
   return message.observations.length + message.summaries.length + message.newPrompts.length > 0
 }
 
 export function useProjects() {
-  const { data, error, reload } = useOperation('projects')
+  const { data, error, reload } = useLive(useOperation('projects'), (message) => message.type === 'change')
   return { projects: data?.projects ?? null, error, reload }
 }
 
@@ -92,14 +97,4 @@ export function useLast<T>(value: T | null): T | null {
   const [last, setLast] = useState(value)
   if (value !== null && value !== last) setLast(value)
   return value ?? last
-}
-
-/** The value as it was `ms` ago, or later if it still changes. */
-export function useDebounced<T>(value: T, ms: number): T {
-  const [debounced, setDebounced] = useState(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setDebounced(value), ms)
-    return () => clearTimeout(timer)
-  }, [value, ms])
-  return debounced
 }

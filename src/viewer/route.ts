@@ -17,7 +17,7 @@ function readRoute(): ViewerRoute {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const [view = '', id] = path.split('/')
   return {
-    view: view === '' ? 'now' : view,
+    view: view === '' ? 'start' : view,
     id: id === undefined || id === '' ? null : decoded(id),
     query: new URLSearchParams(query),
   }

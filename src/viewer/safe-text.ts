@@ -31,6 +31,18 @@ export function safeLine(text: string, maxChars = DISPLAY_LINE_CHARS): string {
   )
 }
 
+const MARKS = /`+|\*{2,3}|(?<!\w)__|__(?!\w)|~~|^(?:#{1,6}|>|[-*+]|\d{1,2}[.)])\s+/g
+const LINKS = /!?\[([^[\]]{0,300})\]\([^()\s]{0,500}\)/g
+
+/** A title on one line, without the marks of Markdown. */
+export function titleText(text: string | null, maxChars = DISPLAY_LINE_CHARS): string {
+  return (
+    safeLine(text ?? '', maxChars)
+      .replace(LINKS, '$1')
+      .replace(MARKS, '') || '(no title)'
+  )
+}
+
 /** `batching.calling` becomes `batching, calling`. */
 export function stateLabel(state: string): string {
   return safeLine(state).replaceAll('.', ', ')

@@ -157,7 +157,7 @@ describe('viewer.access', () => {
 
   test('the page sends requests only to the daemon', async () => {
     const { page, addresses, errors } = await fixture.open()
-    for (const view of ['now', 'memory', 'session', 'usage', 'settings']) {
+    for (const view of ['start', 'memory', 'session', 'usage', 'settings', 'team']) {
       await fixture.goTo(page, `#/${view}`)
       await page.locator(`main.view-${view}`).waitFor()
     }

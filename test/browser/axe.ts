@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Serious and critical violations. The page needs `bypassCSP`. */
+/** All violations, also minor ones. The page needs `bypassCSP`. */
 export async function axeFaults(page: Page): Promise<string[]> {
   await page.evaluate(AXE)
   return await page.evaluate(runAxe)
@@ -14,10 +14,8 @@ export async function axeFaults(page: Page): Promise<string[]> {
 /** Runs in the page. */
 async function runAxe(): Promise<string[]> {
   const { axe } = window as unknown as {
-    axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> }
+    axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
   }
   const { violations } = await axe.run()
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`)
 }

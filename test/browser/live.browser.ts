@@ -9,6 +9,9 @@ const open: OpenPage[] = []
 /** Errors that Chromium logs while the daemon is down, and when the next one refuses the page's access. */
 const CONNECTION_ERRORS = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|WebSocket connection to .* failed|status of 401/
 
+/** Without a search text only observations are listed. */
+const ALL_KINDS = '#/memory?kind=observation,summary,prompt'
+
 beforeAll(async () => {
   fixture = await ViewerFixture.start({ CLAUDE_MEM_PROVIDER: 'offline' })
 })
@@ -39,22 +42,32 @@ function work(turn: ReturnType<typeof turnOf>, word: string) {
 }
 
 describe('viewer.live', () => {
-  test('a session reported by real hooks appears, and its states are shown in order', async () => {
-    const { page, errors } = await watch('#/now')
+  test('a session reported by real hooks is listed by its request and outcome; its states are there in order', async () => {
+    const { page, errors } = await watch('#/session')
     const turn = turnOf()
-    await page.evaluate(recordStates)
-    await fixture.runHooks(sessionStart(turn), userPrompt(turn, 'Why does the harbour test fail?'))
-    const card = page.locator(`[data-testid=session-card][data-session="${turn.session}"]`)
-    await card.waitFor()
+    await fixture.runHooks(sessionStart(turn), userPrompt(turn, 'Why does the **harbour** test fail?'))
+    const row = page.locator(`[data-testid=session-row][data-session="${turn.session}"]`)
+    await row.getByRole('link', { name: 'Why does the harbour test fail?' }).waitFor()
     await fixture.runHooks(...work(turn, 'harbour'), stop(turn, 'Fixed: totals are whole cents now.'), sessionEnd(turn))
-    await page.waitForFunction(statesInclude, { session: turn.session, state: 'closed' })
-    const lit = await page.evaluate(litStates, turn.session)
-    expect(inOrder(lit, ['observing', 'batching.calling', 'summarizing.calling', 'closed']), lit.join(', ')).toBe(true)
+    await row.getByText('completed').waitFor()
+    await row.getByText('Fixed: totals are whole cents now.').waitFor()
+    await row.getByRole('link').click()
+    await page.getByText('Details', { exact: true }).click()
+    await page.locator('[data-testid=statechart][data-state=closed] [data-active=true]').waitFor()
+    await page
+      .locator('[data-turn="1"]')
+      .getByText(/^Details: /)
+      .click()
+    const states = await page.getByTestId('transitions').locator('.accent').allTextContents()
+    const entered = states.map((text) => text.split(' → ').at(-1) ?? '')
+    expect(inOrder(entered, ['observing', 'batching, calling', 'summarizing, calling', 'closed']), states.join()).toBe(
+      true,
+    )
     expect(errors).toEqual([])
   })
 
   test('a new observation appears without a reload', async () => {
-    const { page, errors } = await watch('#/memory')
+    const { page, errors } = await watch(ALL_KINDS)
     await page.evaluate(() => {
       document.documentElement.dataset.mark = 'the same page'
     })
@@ -74,7 +87,7 @@ describe('viewer.live', () => {
   })
 
   test('after a restart of the daemon the page needs a new link, and no row is missing or duplicated', async () => {
-    const { page, errors } = await watch('#/memory')
+    const { page, errors } = await watch(ALL_KINDS)
     const before = turnOf()
     await fixture.runHooks(userPrompt(before, 'Before the storm'), stop(before, 'Nothing done.'))
     await page.locator('[data-testid=memory-row][data-kind=summary]', { hasText: 'Before the storm' }).waitFor()
@@ -87,7 +100,7 @@ describe('viewer.live', () => {
     await page.getByText('This page needs a personal link').waitFor()
     await page.goto(await fixture.link())
     await fixture.waitUntilLive(page)
-    await fixture.goTo(page, '#/memory')
+    await fixture.goTo(page, ALL_KINDS)
     const after = turnOf()
     await fixture.runHooks(userPrompt(after, 'After the storm'), stop(after, 'Calm.'))
     for (const text of ['Before the storm', 'During the storm', 'After the storm']) {
@@ -106,33 +119,6 @@ describe('viewer.live', () => {
     expect(errors.filter((text) => !CONNECTION_ERRORS.test(text))).toEqual([])
   })
 })
-
-/** Runs in the page: records each state that the chart of a card shows. */
-function recordStates(): void {
-  const seen: Record<string, string[]> = {}
-  Object.assign(window, { litStates: seen })
-  const look = () => {
-    for (const card of document.querySelectorAll('[data-testid=session-card]')) {
-      const session = card.getAttribute('data-session') ?? ''
-      const state = card.querySelector('[data-state]')?.getAttribute('data-state')
-      const list = seen[session] ?? []
-      seen[session] = list
-      if (state !== null && state !== undefined && list.at(-1) !== state) list.push(state)
-    }
-  }
-  new MutationObserver(look).observe(document.body, { subtree: true, childList: true, attributes: true })
-  look()
-}
-
-function litStates(session: string): string[] {
-  const { litStates: seen } = window as unknown as { litStates: Record<string, string[]> }
-  return seen[session] ?? []
-}
-
-function statesInclude({ session, state }: { session: string; state: string }): boolean {
-  const { litStates: seen } = window as unknown as { litStates: Record<string, string[]> }
-  return seen[session]?.includes(state) === true
-}
 
 /** Whether `seen` contains `wanted` in this order, possibly with others in between. */
 function inOrder(seen: readonly string[], wanted: readonly string[]): boolean {

@@ -53,12 +53,15 @@ describe('viewer.session', () => {
     refuses = true
     await work(turn, 'mooring')
     const { page, errors } = await watch(`#/session/${turn.session}`)
-    const failed = page.locator('.story-failed')
+    const failed = page.getByRole('region', { name: /failed message/ })
     await failed.getByText(REFUSED).first().waitFor()
-    await page.getByRole('radio', { name: /^errors/ }).check()
-    await page.locator('.story-turn', { hasText: 'FAILED' }).waitFor()
+    await page.getByText('could not be observed').waitFor()
+    await page
+      .locator('[data-turn="1"]')
+      .getByText(/^Details: /)
+      .click()
+    await page.getByTestId('transitions').getByText('FAILED', { exact: true }).first().waitFor()
     expect(await page.evaluate(() => document.documentElement.scrollTop)).toBe(0)
-    await page.getByRole('radio', { name: /^all/ }).check()
 
     refuses = false
     await failed.getByRole('button', { name: 'Retry' }).click()
@@ -81,20 +84,18 @@ describe('viewer.session', () => {
     expect(errors).toEqual([])
   })
 
-  test('the card of a resumed session includes its earlier observations', async () => {
+  test('a resumed session has each of its turns once', async () => {
     const turn = turnOf()
     await work(turn, 'lighthouse')
     await fixture.runHooks(sessionEnd(turn))
     const { page, errors } = await watch(`#/session/${turn.session}`)
     await page.getByText('completed', { exact: true }).waitFor()
-    // After a reload the page only knows active sessions.
-    await fixture.goTo(page, '#/now')
-    await page.reload()
-    await page.getByTestId('live-count').getByText('active session').waitFor()
     await fixture.runHooks(userPrompt(turnOf(turn.session), 'And the lamp?'))
-    const figures = page.locator(`[data-testid=session-card][data-session="${turn.session}"] .now-figures`)
-    await figures.getByText('2', { exact: true }).waitFor()
-    await figures.getByTitle('Observations made from the session').getByText('1', { exact: true }).waitFor()
+    await page.locator('[data-turn="2"]').getByText('And the lamp?').waitFor()
+    expect(await page.locator('[data-turn="1"] .prompt').allTextContents()).toEqual(['Look after the lighthouse'])
+    expect(await page.locator('[data-turn]').count()).toBe(2)
+    await fixture.goTo(page, '#/session?q=lighthouse')
+    await page.getByTestId('session-row').getByText('2 turns, 1 observation').waitFor()
     expect(errors).toEqual([])
   })
 })

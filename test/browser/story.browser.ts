@@ -45,11 +45,12 @@ async function watch(session: string): Promise<OpenPage> {
 }
 
 describe('viewer.story', () => {
-  test('shows prompt, transitions with reasons, calls with cost, and memories', async () => {
+  test('shows the prompt and what came of it; transitions and calls with their cost are behind Details', async () => {
     const session = await work()
     const { page, errors } = await watch(session)
     const story = page.locator('[data-testid=story]')
     await story.getByText('Mend the quay').first().waitFor()
+    await story.getByText(/^Details: /).click()
     await story
       .getByText(/claude-haiku/)
       .first()

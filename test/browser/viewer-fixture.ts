@@ -74,7 +74,7 @@ export class ViewerFixture {
   }
 
   /** A page with the viewer. `hash`: the view. */
-  async open(hash = '#/now', options: BrowserContextOptions = {}): Promise<OpenPage> {
+  async open(hash = '#/start', options: BrowserContextOptions = {}): Promise<OpenPage> {
     const opened = await this.newPage(options)
     await opened.page.goto(await this.link())
     await this.waitUntilLive(opened.page)

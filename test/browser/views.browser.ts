@@ -7,7 +7,7 @@ import { waitUntil } from '../support/waiting.ts'
 import { axeFaults } from './axe.ts'
 import { type OpenPage, ViewerFixture } from './viewer-fixture.ts'
 
-const VIEWS = ['#/now', '#/memory', '#/session', '#/usage', '#/settings', '#/team'] as const
+const VIEWS = ['#/start', '#/memory', '#/session', '#/usage', '#/settings', '#/team'] as const
 const HOSTILE = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>\u202Egnp.exe \u001b[2Jescape`
 
 let fixture: ViewerFixture
@@ -65,9 +65,11 @@ describe('viewer.memory', () => {
     await page.locator(row(ids.lamp)).locator('mark', { hasText: 'volts' }).first().waitFor()
     expect(page.url()).toContain('q=volts')
     expect(await page.locator('[data-testid=memory-row]').first().getAttribute('data-id')).toBe(String(ids.lamp))
-    await page.locator(row(ids.lamp)).getByRole('button', { name: /why/i }).click()
-    await page.getByText('Words', { exact: true }).first().waitFor()
+    await page.locator(row(ids.lamp)).getByRole('link').first().click()
+    await page.getByText(/^Why it was found: score/).click()
+    await page.getByRole('table', { name: 'Parts of the score' }).waitFor()
     await page.keyboard.press('Escape')
+    await page.waitForFunction((id) => document.activeElement?.getAttribute('data-address') === `${id}`, ids.lamp)
     await fixture.goTo(page, '#/memory?type=decision')
     await page.locator(row(ids.ferry)).waitFor()
     await page.locator(row(ids.lamp)).waitFor({ state: 'detached' })
@@ -138,8 +140,8 @@ describe('who', () => {
     }
     await expect.poll(learned).toBeDefined()
     const id = (await learned())?.id
-    const now = await watch('#/now')
-    await now.page.getByText('Codex', { exact: true }).first().waitFor()
+    const list = await watch('#/session')
+    await list.page.getByText('Codex', { exact: true }).first().waitFor()
     const story = await watch(`#/session/${session}`)
     await story.page
       .getByText(/Codex in/)
@@ -147,9 +149,19 @@ describe('who', () => {
       .waitFor()
     const memory = await watch(`#/memory/${id}`)
     await memory.page.locator('[data-testid=memory-open]').getByText('What Codex did').waitFor()
-    for (const { errors } of [now, story, memory]) expect(errors).toEqual([])
+    for (const { errors } of [list, story, memory]) expect(errors).toEqual([])
   })
 })
+
+/** Runs in the page. */
+function isComplete(): boolean {
+  return document.querySelector('[aria-busy=true]') === null
+}
+
+/** Runs in the page. */
+function openDetails(): void {
+  for (const details of document.querySelectorAll('main details')) details.setAttribute('open', '')
+}
 
 /** A turn with passages of its prompt, its command and its last message. */
 async function workOnFoghorn(session: string) {
@@ -198,7 +210,7 @@ describe('viewer.passages', () => {
     await panel.getByText('the foghorn sensor reads zero lux').waitFor()
     expect(await panel.locator('[data-testid=passage][aria-current]').getAttribute('data-id')).toBe(opened)
     await panel.getByText('Why does the foghorn stay silent at dusk?').waitFor()
-    expect(await panel.getByRole('link', { name: /session foghorn, turn 1/ }).count()).toBe(1)
+    expect(await panel.getByRole('link', { name: 'turn 1 of its session' }).count()).toBe(1)
     await panel.getByRole('link', { name: `p${prompt.id}`, exact: true }).click()
     await page.locator('[data-testid=passage][aria-current]', { hasText: 'stay silent at dusk?' }).waitFor()
 
@@ -217,7 +229,7 @@ describe('viewer.passages', () => {
     await page.locator('[data-testid=memory-row][data-kind=passage]').first().waitFor()
     const { stats } = await fixture.daemon.ask((client) => client.call('memory_stats', {}))
     expect(stats.passages.count).toBeGreaterThan(2)
-    await page.getByTestId('memory-summary').getByText(`${stats.passages.count} passages`).waitFor()
+    await page.getByTestId('memory-summary').getByText(`of ${stats.passages.count}`).waitFor()
     expect(errors).toEqual([])
   })
 
@@ -254,31 +266,53 @@ describe('viewer.accessibility', () => {
     }
   })
 
-  test.each(['light', 'dark'] as const)('axe finds no serious violation in any view (%s)', async (colorScheme) => {
+  test.each(['light', 'dark'] as const)('axe finds no violation in any view (%s)', async (colorScheme) => {
     const faults: string[] = []
-    for (const hash of [...VIEWS, `#/memory/${ids.lamp}`, '#/memory/p1?q=foghorn']) {
-      for (const viewport of [
-        { width: 1280, height: 800 },
-        { width: 390, height: 844 },
-      ]) {
-        const { page } = await watch(hash, { colorScheme, viewport, reducedMotion: 'reduce', bypassCSP: true })
-        await page.locator('main').waitFor()
-        await page.waitForFunction(() => document.querySelector('[aria-busy=true]') === null)
-        faults.push(...(await axeFaults(page)).map((fault) => `${hash} ${viewport.width}: ${fault}`))
+    await workOnFoghorn('beacon')
+    const { page } = await watch('#/start', { colorScheme, reducedMotion: 'reduce', bypassCSP: true })
+    for (const hash of [...VIEWS, `#/memory/${ids.lamp}`, '#/memory/p1?q=foghorn', '#/session/beacon']) {
+      await fixture.goTo(page, hash)
+      await page.locator(`main.view-${hash.split('/')[1]}`).waitFor()
+      await page.waitForFunction(isComplete)
+      await page.evaluate(openDetails)
+      await page.waitForFunction(isComplete)
+      for (const width of [360, 1280, 2560]) {
+        await page.setViewportSize({ width, height: 800 })
+        faults.push(...(await axeFaults(page)).map((fault) => `${hash} ${width}: ${fault}`))
       }
     }
     expect(faults).toEqual([])
   })
 
+  test('a list is walked and opened by keyboard alone', async () => {
+    const { page, errors } = await watch('#/memory')
+    await page.locator(row(ids.lamp)).waitFor()
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('data-address'))
+    const addresses = await page
+      .locator('[data-row][data-address]')
+      .evaluateAll((rows) => rows.map((one) => one.getAttribute('data-address')))
+    await page.keyboard.press('j')
+    await page.keyboard.press('j')
+    expect(await focused()).toBe(addresses[1])
+    await page.keyboard.press('k')
+    expect(await focused()).toBe(addresses[0])
+    await page.keyboard.press('Enter')
+    await page.getByTestId('memory-open').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByTestId('memory-open').waitFor({ state: 'detached' })
+    await expect.poll(focused).toBe(addresses[0])
+    expect(errors).toEqual([])
+  })
+
   test('every view is reachable by keyboard and fits a phone', async () => {
-    const { page, errors } = await watch('#/now', { viewport: { width: 360, height: 740 } })
+    const { page, errors } = await watch('#/start', { viewport: { width: 360, height: 740 } })
     for (const [key, view] of [
       ['2', 'memory'],
       ['3', 'session'],
       ['4', 'usage'],
       ['5', 'settings'],
       ['6', 'team'],
-      ['1', 'now'],
+      ['1', 'start'],
     ]) {
       await page.keyboard.press(key ?? '')
       await page.locator(`main.view-${view}`).waitFor()

@@ -99,7 +99,9 @@ describe('without a daemon', () => {
       hits: [{ id: 1 }],
     })
     expect(await jsonInShop('search', 'jwt', '--mode', 'strict')).toMatchObject({ hits: [{ id: 1 }], total: 1 })
-    expect((await inShop('show', '2', '1')).stdout).toMatch(/^#2 {2}📝 change {2}Pool enlarged\n(?:.*\n)+#1 {2}🐛/)
+    expect((await inShop('show', '2', '1')).stdout).toMatch(
+      /^#2 {2}📝 change {2}agent: “Pool enlarged”\n(?:.*\n)+#1 {2}🐛/,
+    )
     expect(await jsonInShop('timeline', '2', '--after', '0')).toMatchObject({
       anchor: 2,
       items: [{ id: 1 }, { id: 2 }],

@@ -13,12 +13,16 @@ describe('terminalSafe', () => {
     expect(terminalSafe('abc\u202egnp.exe')).toBe('abc\\u202egnp.exe')
   })
 
+  it('escapes what nobody sees, and a model reads', () => {
+    expect(terminalSafe('a\u200b\u{e0072}\u{e0172}b')).toBe('a\\u200b\\u{e0072}\\u{e0172}b')
+  })
+
   it('keeps ordinary text', () => {
     expect(terminalSafe('Größe 東京 👩‍💻 e\u0301')).toBe('Größe 東京 👩‍💻 e\u0301')
   })
 
   it('JSON has no control characters and is the same after parsing', () => {
-    const value = { text: '\x1b[2J \u009b31m \x7f \u202e end' }
+    const value = { text: '\x1b[2J \u009b31m \x7f \u202e \u{e0072} end' }
     const line = jsonLine(value)
     expect(line).toMatch(/^[\x20-\x7e]*$/)
     expect(JSON.parse(line)).toEqual(value)

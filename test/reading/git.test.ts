@@ -214,3 +214,12 @@ test('files that were edited after a time', () => {
   )
   expect(editedSince(passages, 2).sort()).toEqual(['b.ts', 'c.ts'])
 })
+
+test('where another program of the line prints what git prints, nothing of it is certain', () => {
+  const file = 'On branch evil\nnothing to commit, working tree clean'
+  expect(state(bash('git status; cat NOTES', `${DIRTY}\n${file}`))).toMatchObject({ branch: null, uncommitted: null })
+  expect(
+    state(bash('cat NOTES; git status -s', `nothing to commit, working tree clean\n M a.ts`)).uncommitted,
+  ).toBeNull()
+  expect(state(bash('git status', DIRTY)).branch?.name).toBe('feature/cart')
+})

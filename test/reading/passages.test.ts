@@ -92,6 +92,17 @@ describe('what the user chose', () => {
     expect(of(failed('ExitPlanMode', { plan }, 'no')).map(({ kind }) => kind)).toEqual(['words'])
     expect(of(used('ExitPlanMode', {}, {}))).toEqual([])
   })
+  test('what a subagent or a member of a team of agents asks is not answered by the user', () => {
+    const asker = { agent: { id: 'a1', type: 'Plan' } }
+    const answered = used('AskUserQuestion', ASKED, { answers: { 'Which database?': 'SQLite' } })
+    const plans = [
+      { ...used('ExitPlanMode', { plan: '# Use files' }, { plan: 'x' }), ...asker },
+      used('ExitPlanMode', { plan: '# Use files' }, { plan: 'x', isAgent: true }),
+      used('ExitPlanMode', { plan: '# Use files' }, { plan: 'x', awaitingLeaderApproval: true }),
+    ]
+    expect(of({ ...answered, ...asker }).map(({ kind }) => kind)).not.toContain('answer')
+    for (const plan of plans) expect(of(plan)).toMatchObject([{ kind: 'words', subject: 'plan', outcome: null }])
+  })
 })
 
 describe('checks', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { inside, outline, transitionSteps } from '../../src/statechart/chart.ts'
+import { inside, outline } from '../../src/statechart/chart.ts'
 import { CHARTS } from '../../src/statechart/machine-charts.ts'
 
 describe('chart', () => {
@@ -49,56 +49,5 @@ describe('chart', () => {
         .replaceAll(/OBSERVED|SUMMARIZED|COMPACTED/g, 'RESULT'),
     )
     expect(others).toEqual([batching, batching])
-  })
-})
-
-const states = (transition: Parameters<typeof transitionSteps>[1]) =>
-  transitionSteps(CHARTS.session, transition).map(({ state }) => state)
-
-describe('transition steps', () => {
-  it('pass through `observing` after an effect', () => {
-    expect(states({ from: 'batching.calling', to: 'summarizing.calling', event: 'OBSERVED' })).toEqual([
-      'observing',
-      'summarizing.calling',
-    ])
-    expect(states({ from: 'batching.calling', to: 'batching.calling', event: 'OBSERVED' })).toEqual([
-      'observing',
-      'batching.calling',
-    ])
-  })
-
-  it('follow eventless transitions after an event that every state handles', () => {
-    const [step, ...more] = transitionSteps(CHARTS.session, {
-      from: 'observing',
-      to: 'batching.calling',
-      event: 'TURN_END',
-    })
-    expect(more).toEqual([])
-    expect(step).toMatchObject({
-      state: 'batching.calling',
-      edge: { from: 'observing', to: 'batching', guard: 'batch due' },
-    })
-  })
-
-  it('use the arrow of the event', () => {
-    expect(states({ from: 'init', to: 'observing', event: 'PROMPT' })).toEqual(['observing'])
-    expect(states({ from: 'init', to: 'closed', event: 'SESSION_END' })).toEqual(['observing', 'closed'])
-    expect(states({ from: 'closed', to: 'observing', event: 'REOPEN' })).toEqual(['observing'])
-  })
-
-  it('have no arrow if the state did not change', () => {
-    expect(transitionSteps(CHARTS.session, { from: 'observing', to: 'observing', event: 'MESSAGE' })).toEqual([
-      { state: 'observing', edge: null, event: 'MESSAGE' },
-    ])
-  })
-
-  it('end in the recorded state even if the chart has no such arrows', () => {
-    for (const [from, to] of [
-      ['gone', 'observing'],
-      ['observing', 'gone.further'],
-      ['init', 'compacting.waiting'],
-    ] as const) {
-      expect(states({ from, to, event: 'NEVER_HEARD_OF' }).at(-1)).toBe(to)
-    }
   })
 })

@@ -150,6 +150,23 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
         ])
       })
 
+      test('sessions.sayWhatWasAskedAndWhatCameOfIt', async () => {
+        const prompt = (number: number, text: string, isPrivate: boolean) => ({
+          ...{ number, text, private: isPrivate, eventId: `e${number}`, at: NOW },
+        })
+        const prompts = [prompt(1, 'my password', true), prompt(2, 'mend the login', false)]
+        await committed(store, commitOf('a', 1, { prompts, observations: [observationOf([])] }))
+        await committed(store, commitOf('b', 1, { summaries: [summaryOf()] }))
+        const listed = async () =>
+          Object.fromEntries((await store.sessions({})).map(({ session, ...row }) => [session, row]))
+        expect(await listed()).toMatchObject({
+          a: { request: 'mend the login', outcome: 'Login fixed', given: 0 },
+          b: { request: null, outcome: 'fixed' },
+        })
+        await committed(store, commitOf('b', 2, { summaries: [summaryOf({ whole: true, request: 'all of it' })] }))
+        expect(await listed()).toMatchObject({ b: { request: 'all of it' } })
+      })
+
       test('projects.areKnownByTheirNewestNameWithTheirCounts', async () => {
         const named = (key: string, name: string) => stateOf({ project: { key, name } })
         await committed(store, commitOf('a', 1, { state: named('git:/1', 'old'), observations: [observationOf([])] }))
@@ -503,14 +520,14 @@ export function storeContract(name: string, open: () => Promise<OpenedStore>): v
     describe('what was learned', () => {
       test('memories.comeBackAsTheyWereStored', async () => {
         const observation = observationOf(['1'], { saidBy: 'web', saidIn: null, status: 'open' })
-        const summary = summaryOf()
+        const { effectId: _, ...summary } = summaryOf()
         const { observationIds, summaryIds } = await committed(
           store,
           commitOf('s', 1, {
             events: [record(promptOf('s', 'p'), { kind: 'noted', reason: null })],
             prompts: [{ eventId: 'p', number: 1, text: 'fix it', private: false, at: NOW }],
             observations: [observation, observationOf([], { promptNumber: 2, createdAt: NOW + 99 })],
-            summaries: [summary],
+            summaries: [{ ...summary, effectId: 'effect' }],
           }),
         )
         const expected = { ...observation, ...OWN, id: observationIds[0], session: 's', project: PROJECT.key }

@@ -23,7 +23,8 @@ export function observationRecord(session: string, over: Partial<ObservationReco
 }
 
 export function summaryRecord(session: string, over: Partial<SummaryRecord> = {}): SummaryRecord {
-  return { kind: 'summary', session, project: PROJECT.key, ...summaryOf(), ...over }
+  const { effectId: _, ...summary } = summaryOf()
+  return { kind: 'summary', session, project: PROJECT.key, ...summary, ...over }
 }
 
 export function promptRecord(session: string, number: number): PromptRecord {

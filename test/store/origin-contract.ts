@@ -245,7 +245,7 @@ export function originContract(current: () => Store, committed: Committed): void
       await committed(current(), commitOf('s', 1, many))
       const story = await current().sessionHistory('s', { trace: 10, rows: 2 })
       expect(story?.observationRows.map(({ title }) => title)).toEqual(['n2', 'n3'])
-      expect(story).toMatchObject({ observations: 3, summaryRows: [{ effectId: null }, {}] })
+      expect(story).toMatchObject({ observations: 3, summaryRows: [{ effectId: 'effect' }, {}] })
       const none = { prompts: [], observationRows: [], summaryRows: [], calls: [], trace: [] }
       expect(await current().sessionHistory('s', { trace: 0, rows: 0 })).toMatchObject(none)
       expect(await current().sessionHistory('nobody', { trace: 10, rows: 10 })).toBeNull()

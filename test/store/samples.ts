@@ -177,6 +177,7 @@ export function summaryOf(over: Partial<NewSummary> = {}): NewSummary {
     promptNumber: 1,
     model: null,
     createdAt: NOW + 30,
+    effectId: 'effect',
     ...over,
   }
 }

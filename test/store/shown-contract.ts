@@ -25,6 +25,14 @@ export function shownContract(current: () => Store, committed: Committed): void 
       expect(sorted(await current().markShown('b', ids, NOW))).toEqual(ids)
     })
 
+    test('shown.isListedWithItsSession', async () => {
+      const ids = await learn('a', 2)
+      await current().markShown('a', ids, NOW)
+      expect(await current().sessions({})).toMatchObject([{ session: 'a', given: 2 }])
+      const story = await current().sessionHistory('a', { trace: 0, rows: 0 })
+      expect(story?.given).toMatchObject(ids.map((id) => ({ id, type: 'bugfix', title: 'Login fixed', at: NOW })))
+    })
+
     test('shown.ofTwoAtOnceOneGetsIt', async () => {
       const ids = await learn('a', 2)
       const both = await Promise.all([current().markShown('a', ids, NOW), current().markShown('a', ids, NOW)])

@@ -18,7 +18,7 @@ import { plainText, tableCell, truncateAtWord } from '../../src/domain/plain-tex
 import { isEntirelyPrivate, removePrivateParts, removePrivatePartsDeep } from '../../src/domain/private-parts.ts'
 import { nameSpan, quotation, quotedLines } from '../../src/domain/quotation.ts'
 import { claimedRepository, remotesInConfig, repositoryKeyOf } from '../../src/domain/repository.ts'
-import { sanitizeText, sanitizeToolFields } from '../../src/domain/sanitize.ts'
+import { cutOutput, sanitizeText, sanitizeToolFields } from '../../src/domain/sanitize.ts'
 import { foldConcept, foldPath } from '../../src/domain/search-query.ts'
 import { secretKindForName } from '../../src/domain/secret-names.ts'
 import { maskSecrets } from '../../src/domain/secrets.ts'
@@ -29,17 +29,9 @@ import { parseJsonObject } from '../../src/hook/payload.ts'
 import { stripColors } from '../../src/lib/format.ts'
 import { splitTokens, splitWords } from '../../src/lib/words.ts'
 import { oneLine, paragraphs } from '../../src/mcp/text.ts'
-import { comparable, fingerprint, normalizeCheckOutput, normalizeOutput } from '../../src/observer/model/fingerprint.ts'
 import { renderBatch } from '../../src/observer/model/messages.ts'
-import { prepareNovelty } from '../../src/observer/model/novelty.ts'
-import {
-  promptAttribute,
-  promptLine,
-  promptText,
-  shortenForPrompt,
-  withoutLongLists,
-  withoutPassedTests,
-} from '../../src/observer/model/prompt-text.ts'
+import { prepareNovelty, stableText } from '../../src/observer/model/novelty.ts'
+import { promptAttribute, promptLine, promptText } from '../../src/observer/model/prompt-text.ts'
 import { parseReply } from '../../src/observer/model/reply/index.ts'
 import { describeToolUse } from '../../src/observer/model/tool-use.ts'
 import { makeWithheldFilter } from '../../src/observer/model/withheld.ts'
@@ -316,7 +308,6 @@ const filter = makeWithheldFilter({ tools: ['a*b'], paths: ['**/a*/b?'] })
 const BATCH = {
   projectDir: '/home/dev/shop',
   fieldChars: 32_000,
-  outputChars: 32_000,
   totalChars: 200_000,
   folded: [],
   withheld: [],
@@ -326,10 +317,7 @@ const MODEL: Cases = {
   promptText,
   promptLine: (text) => promptLine(text, 20_000),
   promptAttribute: (text) => promptAttribute('file', text),
-  'shortenForPrompt, output': (text) => shortenForPrompt(text, 8_000, 'output'),
-  'shortenForPrompt, code': (text) => shortenForPrompt(text, 8_000, 'code'),
-  withoutLongLists,
-  withoutPassedTests,
+  cutOutput: (text) => cutOutput(text, 8_000),
   renderBatch: (text) => renderBatch(events(text).slice(0, 6), BATCH),
   describeToolUse: (text) =>
     events(text)
@@ -340,10 +328,7 @@ const MODEL: Cases = {
     events(text)
       .slice(0, 6)
       .map((event) => filter.reasonFor(event)),
-  fingerprint,
-  comparable,
-  normalizeOutput,
-  normalizeCheckOutput,
+  stableText,
   parseReply,
   'parseReply, inside': (text) =>
     parseReply(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { SEARCH_FILTERS } from '../../src/domain/search-query.ts'
+import { HIT_KINDS, SEARCH_FILTERS } from '../../src/domain/search-query.ts'
 import {
   activeFilters,
   EMPTY_MEMORY_QUERY,
@@ -7,6 +7,7 @@ import {
   type MemoryQuery,
   memoryHref,
   parseMemoryQuery,
+  shownKinds,
 } from '../../src/viewer/views/memory/memory-query.ts'
 
 const roundTrip = (href: string) => parseMemoryQuery(new URLSearchParams(href.split('?')[1] ?? ''))
@@ -29,7 +30,7 @@ test('memory query.round trip through the address', () => {
     },
   }
   expect(roundTrip(memoryHref(query, '12'))).toEqual(query)
-  expect(memoryHref(query, 'summary.1.remember:x/y').startsWith('#/memory/summary.1.remember%3Ax%2Fy?')).toBe(true)
+  expect(memoryHref(query, 'p1/y').startsWith('#/memory/p1%2Fy?')).toBe(true)
   expect(roundTrip(memoryHref(EMPTY_MEMORY_QUERY))).toEqual(EMPTY_MEMORY_QUERY)
   expect(memoryHref(EMPTY_MEMORY_QUERY)).toBe('#/memory')
   expect(activeFilters(query.filters)).toHaveLength(14)
@@ -41,6 +42,12 @@ test('memory query.a single kind and all kinds are different', () => {
     '#/memory?kind=observation',
   )
   expect(roundTrip('#/memory?kind=observation').filters.kinds).toEqual(['observation'])
+})
+
+test('memory query.without a text each turn is listed by its observations; a search finds every kind', () => {
+  expect(shownKinds(EMPTY_MEMORY_QUERY)).toEqual(['observation'])
+  expect(shownKinds({ ...EMPTY_MEMORY_QUERY, text: 'why' })).toEqual(HIT_KINDS)
+  expect(shownKinds(roundTrip('#/memory?kind=prompt'))).toEqual(['prompt'])
 })
 
 test('memory query.invalid values of the address are ignored', () => {

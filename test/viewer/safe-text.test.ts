@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { excerptAround, highlightPieces, safeLine, safeText } from '../../src/viewer/safe-text.ts'
+import { excerptAround, highlightPieces, safeLine, safeText, titleText } from '../../src/viewer/safe-text.ts'
 
 test('safe text.escapes control and bidirectional characters', () => {
   expect(safeText('\x1b[31mred\x1b[0m\x07\x7f')).toBe('\\x1b[31mred\\x1b[0m\\x07\\x7f')
@@ -49,4 +49,11 @@ test('safe text.an excerpt starts shortly before the first marked word', () => {
   expect(excerptAround('the port was taken', ['port'])).toBe('the port was taken')
   expect(excerptAround('nothing here', ['port'])).toBe('nothing here')
   expect(excerptAround('x'.repeat(200_000), ['x'])).toHaveLength(701)
+})
+
+test('title.is without the marks of Markdown, and never empty', () => {
+  expect(titleText('## **Fix** the `parse()` of [the list](src/list.ts)')).toBe('Fix the parse() of the list')
+  expect(titleText('- 1. one\n- two')).toBe('1. one - two')
+  expect(titleText('snake_case and 2 * 3 * 4 and __init__')).toBe('snake_case and 2 * 3 * 4 and init')
+  for (const empty of [null, '', '``', '  ']) expect(titleText(empty)).toBe('(no title)')
 })

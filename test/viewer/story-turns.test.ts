@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  countEntries,
-  filterTurn,
-  type StoryData,
-  type StoryTurn,
-  storyTurns,
-  type TraceLine,
-} from '../../src/viewer/views/session/story-turns.ts'
+import { outcomeParts, type StoryData, storyTurns, type TraceLine } from '../../src/viewer/views/session/story-turns.ts'
 import { sampleObservation } from '../support/samples.ts'
 
 const USAGE = { input: 10, output: 2, cacheRead: 0, cacheWrite: 0 }
@@ -81,12 +74,13 @@ function story(prompts: number, parts: Partial<StoryData>): StoryData {
     observationRows: [],
     summaryRows: [],
     calls: [],
+    given: [],
     outcomes: [],
     ...parts,
   }
 }
 
-const keys = ({ entries }: StoryTurn) => entries.map(({ key }) => key)
+const ids = (rows: readonly { id: number }[] = []) => rows.map(({ id }) => id)
 
 describe('story turns', () => {
   it('assigns each transition to the turn of the prompt before it', () => {
@@ -95,18 +89,20 @@ describe('story turns', () => {
         trace: trace([1, 'SESSION_START', 'init'], [2, 'PROMPT', 'init > observing'], [3, 'PROMPT', 'observing']),
       }),
     )
-    expect(turns.map(({ number }) => number)).toEqual([0, 1, 2])
-    expect(turns.map(keys)).toEqual([['trace 1'], ['trace 2'], ['trace 3']])
+    expect(turns.map(({ number, trace }) => [number, ids(trace)])).toEqual([
+      [0, [1]],
+      [1, [2]],
+      [2, [3]],
+    ])
   })
 
   it('counts turns from the end if the oldest transitions are deleted', () => {
     const turns = storyTurns(story(9, { trace: trace([70, 'MESSAGE', 'observing'], [71, 'PROMPT', 'observing']) }))
-    expect(turns.find(({ number }) => number === 8)?.entries).toHaveLength(1)
-    expect(turns.find(({ number }) => number === 9)?.entries).toHaveLength(1)
-    expect(turns[0]?.entries).toEqual([])
+    const of = (number: number) => ids(turns.find((turn) => turn.number === number)?.trace)
+    expect([of(1), of(8), of(9)]).toEqual([[], [70], [71]])
   })
 
-  it('groups calls and memories of an effect in the turn of its messages', () => {
+  it('has each turn once, with the calls and memories of its messages', () => {
     const turns = storyTurns(
       story(2, {
         trace: trace(
@@ -115,54 +111,24 @@ describe('story turns', () => {
           [3, 'PROMPT', 'batching.calling', 'e1'],
           [4, 'OBSERVED', 'batching.calling > observing', 'e1'],
         ),
-        calls: [call(1, 'e1', 'overloaded'), call(2, 'e1')],
-        observationRows: [observation(7, 1, 'e1'), observation(8, 1, null)],
+        calls: [call(1, 'e1', 'overloaded'), call(2, 'e1'), call(3, 'e2')],
+        observationRows: [observation(7, 1, 'e1'), observation(8, 1, null), observation(9, 2, 'e2')],
       }),
     )
-    const effect = turns[0]?.entries.find((entry) => entry.kind === 'effect' && entry.key === 'e1')
-    expect(effect).toMatchObject({ what: 'observe', calls: [{ id: 1 }, { id: 2 }], observations: [{ id: 7 }] })
-    expect(turns[0] === undefined ? [] : keys(turns[0])).toEqual(['by-hand 500', 'trace 1', 'trace 2', 'e1'])
-  })
-
-  it('merges repeated transitions that do not change the state', () => {
-    const [turn] = storyTurns(
-      story(1, {
-        trace: trace(
-          [1, 'PROMPT', 'init > observing'],
-          [2, 'MESSAGE', 'observing'],
-          [3, 'MESSAGE', 'observing'],
-          [4, 'MESSAGE', 'observing'],
-          [5, 'TURN_END', 'observing > batching.calling', 'e1'],
-          [6, 'MESSAGE', 'batching.calling', 'e1'],
-          [7, 'MESSAGE', 'batching.calling', 'e1'],
-        ),
-      }),
-    )
-    const transitions = turn?.entries.map((entry) => (entry.kind === 'transitions' ? entry.transitions.length : 0))
-    expect(transitions).toEqual([1, 3, 1, 1, 1])
-  })
-
-  it('filters and counts entries', () => {
-    const turns = storyTurns(
-      story(2, {
-        trace: trace([1, 'PROMPT', 'init > observing'], [2, 'FAILED', 'batching.calling > batching.waiting', 'e1']),
-        calls: [call(1, 'e1', 'overloaded')],
-        observationRows: [observation(7, 1, 'e2')],
-      }),
-    )
-    const left = (shown: Parameters<typeof filterTurn>[1]) =>
-      turns.flatMap((turn) => filterTurn(turn, shown)?.entries.map(({ key }) => key) ?? [])
-    expect(left('transitions')).toEqual(['trace 1', 'trace 2'])
-    expect(left('memory')).toEqual(['e2'])
-    expect(left('calls')).toEqual(['e1'])
-    expect(left('errors')).toEqual(['trace 2', 'e1'])
-    expect(filterTurn({ number: 2, prompt: null, entries: [] }, 'calls')).toBeNull()
-    expect(
-      (['all', 'transitions', 'memory', 'calls', 'errors'] as const).map((shown) => countEntries(turns, shown)),
-    ).toEqual([4, 2, 1, 1, 2])
+    expect(turns.map(({ number, observations, calls }) => [number, ids(observations), ids(calls)])).toEqual([
+      [1, [7, 8], [1, 2]],
+      [2, [9], [3]],
+    ])
   })
 
   it('is empty for a session without data', () => {
     expect(storyTurns(story(0, {}))).toEqual([])
+  })
+})
+
+describe('what came of a turn', () => {
+  it('is told without the request and without empty parts', () => {
+    const summary = { investigated: null, learned: 'why', completed: 'fixed', nextSteps: '', notes: null }
+    expect(outcomeParts(summary).map(({ name }) => name)).toEqual(['Completed', 'Learned'])
   })
 })

@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import {
   connectionLine,
-  nextStep,
-  rightsText,
-  shareCommand,
-  shareCountsText,
+  nextCommand,
   type TeamAnswer,
   toBeReceived,
   toBeSent,
-  unshareCommand,
 } from '../../src/viewer/views/team/team-text.ts'
 
 type Sync = NonNullable<TeamAnswer['sync']>
@@ -63,30 +59,14 @@ describe('connectionLine', () => {
   })
 })
 
-describe('nextStep', () => {
-  test.each([
-    ['auth', 'claude-mem team connect'],
-    ['tls', 'claude-mem team connect'],
-    ['schema_missing', 'claude-mem team init'],
-    ['schema_newer', null],
-    ['denied', 'claude-mem team doctor'],
-    ['read_only', 'claude-mem team doctor'],
-    ['unreachable', 'claude-mem team doctor'],
-    ['a code of a later version', 'claude-mem team doctor'],
-  ])('after %s it is %s', (code, command) => {
-    expect(nextStep(failing(code))).toMatchObject({ command })
-  })
-
-  test('is to connect again where the file cannot be used, and to share where nothing is', () => {
+describe('nextCommand', () => {
+  test('connects again where the connection cannot be used, and asks the doctor where it has a problem', () => {
     const unusable = team({ connection: null, sync: null, problem: 'team.json is damaged' })
-    expect(nextStep(unusable)).toMatchObject({ command: 'claude-mem team connect' })
-    expect(nextStep(team({ projects: [] }))?.text).toContain('Nothing is shared yet')
-  })
-
-  test('is the doctor where a connection has a problem, and nothing where all is well', () => {
+    expect(nextCommand(unusable)).toContain('claude-mem team connect')
+    expect(nextCommand(failing('auth'))).toBe('claude-mem team doctor')
     const line = { state: 'problem' as const, text: 'connected; shop cannot be shared' }
-    expect(nextStep(team({ line }))).toMatchObject({ command: 'claude-mem team doctor' })
-    expect(nextStep(team())).toBeNull()
+    expect(nextCommand(team({ line }))).toBe('claude-mem team doctor')
+    expect(nextCommand(team())).toBeNull()
   })
 })
 
@@ -104,42 +84,5 @@ describe('what waits', () => {
     const cut = failing('unreachable').sync ?? SYNC
     expect(toBeReceived(cut, 1)).toMatchObject({ text: 'Not known while there is no connection', at: NOW })
     expect(toBeReceived({ ...cut, currentAt: null }, 1)).toMatchObject({ at: null })
-  })
-})
-
-test('counts name what there is, in one or many', () => {
-  const none = { observation: 0, summary: 0, passage: 0, link: 0, pin: 0, status: 0 }
-  expect(shareCountsText(none)).toBe('nothing yet')
-  expect(shareCountsText({ ...none, observation: 2, summary: 1, status: 1 })).toBe(
-    '2 observations, 1 summary, 1 state of a problem',
-  )
-})
-
-test('rights are listed from reading to granting', () => {
-  const grant = { repository: '*', mayWrite: false, mayEraseOthers: false, mayGrant: false }
-  expect(rightsText(grant)).toBe('read')
-  expect(rightsText({ ...grant, mayWrite: true, mayGrant: true })).toBe('read, write, grant')
-})
-
-describe('commands', () => {
-  test('name the project by its key', () => {
-    expect(shareCommand(SHOP.project)).toBe('claude-mem team share repo:github.com/acme/shop')
-    expect(unshareCommand(SHOP.project, false)).toBe('claude-mem team unshare repo:github.com/acme/shop')
-    expect(unshareCommand('named:my shop', true)).toBe("claude-mem team unshare 'named:my shop' --withdraw")
-  })
-
-  test.each(['named:$(reboot)', 'named:a;b', 'named:`id`', 'named:a&b', 'named:"x'])('quote %s', (key) => {
-    expect(shareCommand(key)).toBe(`claude-mem team share '${key}'`)
-  })
-
-  test.each([
-    "named:a'; reboot #",
-    'named:a\nreboot',
-    'named:\u202egnp',
-    'named:\u001b[2J',
-    `named:${'a'.repeat(400)}`,
-  ])('are not made of %j', (key) => {
-    expect(shareCommand(key)).toBeNull()
-    expect(unshareCommand(key, true)).toBeNull()
   })
 })

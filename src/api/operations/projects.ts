@@ -23,7 +23,6 @@ const contextOverrides = {
   tokens: withinRule(CLAUDE_MEM_CONTEXT_TOKENS.rule),
   parts: z.array(z.enum(CONTEXT_PARTS)).max(CONTEXT_PARTS.length).exactOptional(),
 }
-export type ContextOverrides = z.output<z.ZodObject<typeof contextOverrides>>
 
 function withinRule({ min, max }: { min: number; max: number }) {
   return z.int().min(min).max(max).exactOptional()
@@ -42,7 +41,8 @@ export const projectOperations = {
     about: 'Shows what a session of this project would get at its start, or would get with other settings.',
     doors: AGENTS_TOO,
     input: z.object({ project: projectName.describe('Key or name'), ...contextOverrides }),
-    answerDescription: '`project`, `tokens`, `context`, `message`, `totals`, `parts`',
+    answerDescription:
+      '`project`, `tokens`, `context`, its `lines` with what each rests on, `message`, `totals`, `parts`',
     handle: async ({ reader, previewContext }, { project: given, ...overrides }, caller) => {
       const project = await findProject(reader, given)
       return await previewContext({ ...project, key: limitToScope(project.key, caller) }, overrides)

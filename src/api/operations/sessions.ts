@@ -6,8 +6,10 @@ import { type MemoryEvent, sessionNotFound } from '../../domain/event.ts'
 import { UNKNOWN_OUTCOME } from '../../domain/model-call.ts'
 import { NO_USAGE } from '../../domain/observation.ts'
 import { VERSION } from '../../lib/version.ts'
+import { withoutBoilerplate } from '../../reading/prompt.ts'
 import {
   type ReceivedSession,
+  type SessionListItem,
   type SessionView,
   type StoredSessionRow,
   type StoreReader,
@@ -122,11 +124,11 @@ export const sessionOperations = {
       limit: limit.exactOptional(),
     }),
     nested: ['filter'],
-    answerDescription: '`sessions`',
+    answerDescription: '`sessions`, each with its `request` and `outcome`',
     handle: async ({ reader }, { project, ...filter }) => {
       const inProject = project === undefined ? {} : { project: await resolveProjectKey(reader, project) }
       const sessions = await reader.sessions({ ...filter, ...inProject })
-      return { sessions: sessions.map((row) => ({ ...row, ...isoTimes(row, row.updatedAt) })) }
+      return { sessions: sessions.map(toListed) }
     },
     rest: [{ method: 'GET', path: '/api/sessions', defaults: { limit: 100 }, pick: 'sessions' }],
   }),
@@ -365,6 +367,12 @@ async function readView({ reader, me }: Pick<ReadContext, 'reader' | 'me'>, pref
   const view = await reader.sessionView(await resolveSession(reader, prefix), trace)
   if (view === null) throw sessionNotFound(prefix)
   return { ...view, received: receivedAs(view, me()), row: { ...view.row, ...isoTimes(view.row, view.row.heardAt) } }
+}
+
+/** With the request as the user typed it. */
+function toListed(row: SessionListItem) {
+  const request = row.request === null ? null : withoutBoilerplate(row.request) || null
+  return { ...row, request, ...isoTimes(row, row.updatedAt) }
 }
 
 /** The times of a session as texts, for scripts. A session that has ended was completed with its last event. */

@@ -31,7 +31,7 @@ export const rememberCommand = defineCommand({
   about:
     'Adds an observation by hand to the current project: a decision, a rule, where something is. It is found and shown ' +
     'like any other. <private> parts are left out and secrets are masked. With - the text is read from standard input. ' +
-    'Starts the daemon if it is not running.',
+    'In the shell of a coding agent it is a note of the agent, else of the user. Starts the daemon if it is not running.',
   examples: [
     ['claude-mem remember "Staging has its own database, port 5433"', ''],
     ['claude-mem remember --type decision --title "No ORM" "We write SQL by hand because …"', 'with a title'],
@@ -58,7 +58,13 @@ export const rememberCommand = defineCommand({
     const project = projectOfDirectory(cwd)
     const note = { title: title ?? null, text, kind, concepts: commaList(concept), files: commaList(file) }
     const { observation } = await withDaemon(cli, (client) =>
-      client.call('remember', { project, cwd, ...note, by: 'person', client: 'cli' }),
+      client.call('remember', {
+        project,
+        cwd,
+        ...note,
+        by: isAgentsShell(cli.env) ? 'agent' : 'person',
+        client: 'cli',
+      }),
     )
     printResult(
       cli,
@@ -67,6 +73,14 @@ export const rememberCommand = defineCommand({
     )
   },
 })
+
+/** What clients set in the shells of their agents. Whoever types there, too, is not told apart: the less trusted counts. */
+const AGENT_VARIABLES = [
+  ...['AI_AGENT', 'CLAUDECODE', 'CODEX_CI', 'CODEX_SANDBOX', 'CODEX_THREAD_ID', 'COPILOT_CLI'],
+  ...['CURSOR_AGENT', 'GEMINI_CLI', 'OPENCODE', 'QWEN_CODE'],
+]
+
+const isAgentsShell = (env: NodeJS.ProcessEnv): boolean => AGENT_VARIABLES.some((name) => (env[name] ?? '') !== '')
 
 export const forgetCommand = defineCommand({
   usage: 'forget [id..]',

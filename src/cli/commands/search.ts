@@ -36,7 +36,7 @@ import { observationLines, reportMissing } from '../render/observation.ts'
 import { evidenceLines, passageLines, reportMissingPassages } from '../render/passage.ts'
 import type { Display, Style } from '../style.ts'
 import { cutColumn, rightColumn, type TableCell, type TableColumn, tableLines } from '../table.ts'
-import { displayWidth, padEnd, padStart, paragraphLines, terminalSafe, truncate } from '../text.ts'
+import { displayWidth, padEnd, padStart, paragraphLines, quoteBlock, terminalSafe, truncate } from '../text.ts'
 import { showSessionSummary } from './summarize.ts'
 
 const { MAX_AROUND, MAX_HITS, MAX_OFFSET, MAX_QUERY_CHARS, MAX_SHOWN } = INPUT_LIMITS
@@ -294,7 +294,12 @@ function hitDetailLines(hit: SearchHit, { full, explain }: SearchDisplay, displa
 /** Whole excerpts, line by line. */
 function fullTexts(hit: SearchHit, width: number): string[] {
   const all = [excerpt(hit, hit), ...hit.further.flatMap((piece) => [furtherHead(piece, hit), excerpt(piece, hit)])]
-  return all.flatMap((text) => paragraphLines(text, width))
+  return all.flatMap((text) => text.split('\n')).flatMap((line) => wrapQuoted(line, width))
+}
+
+/** What is left of a long line of a quotation has the mark, too. */
+function wrapQuoted(line: string, width: number): string[] {
+  return line.startsWith('> ') ? quoteBlock(line.slice(2), width) : paragraphLines(line, width)
 }
 
 /** The words of a hit, with their speaker. */

@@ -3,6 +3,7 @@ import type { OutputOf } from '../../api/index.ts'
 import { byline, receivedFromText } from '../../domain/authorship.ts'
 import type { Summary } from '../../domain/observation.ts'
 import { projectOfDirectory } from '../../domain/project.ts'
+import { AGENT_SPEAKER, PROMPT_SPEAKER, quotation, speakerName } from '../../domain/quotation.ts'
 import { MemError } from '../../lib/errors.ts'
 import { numberOption } from '../arguments.ts'
 import { type Cli, printResult } from '../cli.ts'
@@ -11,7 +12,7 @@ import { formatAgo } from '../format.ts'
 import { callMemory, withDaemon } from '../memory-client.ts'
 import type { Display } from '../style.ts'
 import { type Field, fieldLines } from '../table.ts'
-import { paragraphLines, paragraphWidth, terminalSafe } from '../text.ts'
+import { paragraphWidth, quoteBlock, terminalSafe } from '../text.ts'
 
 const MAX_TURNS = 100_000
 /** Observing and summarising take two calls to a model; the daemon answers earlier by itself. */
@@ -72,7 +73,10 @@ function answerLines(
   }
   const lists: Field[] = [
     ['key files', keyFiles.map(terminalSafe).join(', ') || null],
-    ['decisions', decisions.map(({ id, title }) => `#${id} ${terminalSafe(title ?? '')}`).join('; ') || null],
+    [
+      'decisions',
+      decisions.map(({ id, title }) => `#${id} ${terminalSafe(quotation(title ?? ''))}`).join('; ') || null,
+    ],
   ]
   return [...summaryLines(summary, display), ...fieldLines(lists, display)]
 }
@@ -90,13 +94,15 @@ function summaryLines(summary: Summary, { style, columns, now }: Display): strin
   const subject = summary.whole === true ? 'whole session' : `turn ${summary.promptNumber}`
   const width = paragraphWidth(columns, 2)
   const by = byline(summary, summary.createdAt, now)
+  const speaker = speakerName(summary)
   const author = by === '' ? '' : `, ${terminalSafe(by)}`
   return [
     `${style.bold('Summary')} of session ${terminalSafe(summary.session)}, ${subject}, ${formatAgo(summary.createdAt, now)}${author}`,
     ...PARTS.flatMap(([name, field]) => {
       const text = summary[field]
       if (text === null || text === '') return []
-      return [style.dim(name), ...paragraphLines(text, width).map((line) => `  ${line}`)]
+      const said = field === 'request' && speaker === AGENT_SPEAKER ? PROMPT_SPEAKER : speaker
+      return [style.dim(`${name}, ${said}:`), ...quoteBlock(text, width).map((line) => `  ${line}`)]
     }),
   ]
 }

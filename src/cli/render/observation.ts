@@ -1,9 +1,11 @@
 /** Prints one observation in full (`claude-mem show`). */
 
-import { observationTitle, TYPE_ICONS } from '../../context/lines.ts'
+import { TYPE_ICONS } from '../../context/lines.ts'
 import { byline, receivedFromText } from '../../domain/authorship.ts'
 import { formatDateTime } from '../../domain/dates.ts'
 import { isHandWritten, observationNotFound } from '../../domain/observation.ts'
+import { plainText } from '../../domain/plain-text.ts'
+import { nameSpan, quotation, quoted, speakerName } from '../../domain/quotation.ts'
 import { formatCount, pluralize } from '../../lib/format.ts'
 import type { LinkedObservation } from '../../store/search-port.ts'
 import type { Cli } from '../cli.ts'
@@ -11,54 +13,57 @@ import { EXIT_FAILED } from '../command.ts'
 import { formatAgo } from '../format.ts'
 import type { Display } from '../style.ts'
 import { type Field, fieldLines } from '../table.ts'
-import { paragraphLines, paragraphWidth, terminalSafe } from '../text.ts'
+import { paragraphWidth, quoteBlock, terminalSafe } from '../text.ts'
 
 const SHOWN_SOURCES = 3
 
 export function observationLines(observation: LinkedObservation, display: Display): string[] {
   const { style } = display
   const { id, type, title, subtitle, narrative, facts } = observation
-  const heading = terminalSafe(title ?? '').trim() || terminalSafe(observationTitle(observation))
+  const heading = [title, subtitle, narrative].find((text) => plainText(text ?? '') !== '')
+  const said = heading == null ? '(untitled)' : terminalSafe(quoted(speakerName(observation), heading))
   return [
-    `${style.cyan(`#${id}`)}  ${TYPE_ICONS[type]} ${type}  ${style.bold(heading)}`,
-    ...paragraph(subtitle ?? '', '  ', display).map(style.dim),
-    ...paragraph(narrative ?? '', '  ', display),
-    ...facts.flatMap((fact) => listItem(fact, display)),
+    `${style.cyan(`#${id}`)}  ${TYPE_ICONS[type]} ${type}  ${style.bold(said)}`,
+    ...paragraph(subtitle ?? '', display).map(style.dim),
+    ...paragraph(narrative ?? '', display),
+    ...facts.flatMap((fact) => paragraph(`- ${fact}`, display)),
     '',
     ...fieldLines([...subjectFields(observation), ...sourceFields(observation, display)], display),
   ]
 }
 
-function paragraph(text: string, indent: string, { columns }: Display): string[] {
-  const width = paragraphWidth(columns, indent.length)
-  return paragraphLines(text.replace(/^[ \t]+/gm, ''), width).map((line) => indent + line)
+function paragraph(text: string, { columns }: Display): string[] {
+  return quoteBlock(text.replace(/^[ \t]+/gm, ''), paragraphWidth(columns, INDENT.length)).map((line) => INDENT + line)
 }
-
-function listItem(text: string, display: Display): string[] {
-  return paragraph(text, '    ', display).map((line, i) => (i === 0 ? `  - ${line.slice(4)}` : line))
-}
+const INDENT = '  '
 
 function subjectFields({ concepts, filesRead, filesModified, functionsChanged }: LinkedObservation): Field[] {
-  const list = (items: readonly string[]) => items.map(terminalSafe).join(', ') || null
+  const list = (items: readonly string[]) => items.map(nameText).join(', ') || null
   return [
-    ['concepts', list(concepts)],
+    ['concepts', concepts.map(conceptText).join(', ') || null],
     ['read', list(filesRead)],
     ['changed', list(filesModified)],
-    ['functions', list(functionsChanged.map(({ name, file, action }) => `${name} in ${file} (${action})`))],
+    [
+      'functions',
+      functionsChanged
+        .map(({ name, file, action }) => `${nameText(name)} in ${nameText(file)} (${action})`)
+        .join(', ') || null,
+    ],
   ]
 }
+
+/** Whoever chose a name may have chosen any text. */
+const nameText = (name: string): string => (/^[\w./\\:@+~%-]+$/.test(name) ? name : terminalSafe(nameSpan(name, 200)))
+const conceptText = (concept: string): string => (/^[\w-]+$/.test(concept) ? concept : terminalSafe(quotation(concept)))
 
 function sourceFields(observation: LinkedObservation, display: Display): Field[] {
   const { project, projectName, createdAt, session, promptNumber, discoveryTokens, discoveryEstimated } = observation
   const { style, now } = display
   const isManual = isHandWritten({ session })
-  const where = isManual ? 'written by hand' : `session ${terminalSafe(session)}, prompt ${promptNumber}`
+  const where = isManual ? 'written by hand' : `session ${nameText(session)}, prompt ${promptNumber}`
   const learnTokens = `${discoveryEstimated ? 'about ' : ''}${formatCount(discoveryTokens)}`
   return [
-    [
-      'project',
-      projectName === '' ? terminalSafe(project) : `${terminalSafe(projectName)} ${style.dim(terminalSafe(project))}`,
-    ],
+    ['project', projectName === '' ? nameText(project) : `${nameText(projectName)} ${style.dim(nameText(project))}`],
     ['learned', `${formatDateTime(createdAt)} (${formatAgo(createdAt, now)}), ${where}`],
     ['author', originText(observation, now)],
     ['status', observation.status ?? null],
@@ -82,12 +87,12 @@ function speakerText({ saidBy, saidIn }: LinkedObservation): string | null {
 }
 
 function observerText({ model, promptVersion, agent, sources }: LinkedObservation): string {
-  const some = sources.slice(0, SHOWN_SOURCES).map(terminalSafe).join(', ')
+  const some = sources.slice(0, SHOWN_SOURCES).map(nameText).join(', ')
   const more = sources.length > SHOWN_SOURCES ? ', …' : ''
   return [
-    model === null ? 'no model' : terminalSafe(model),
-    ...(promptVersion === null ? [] : [`prompts ${terminalSafe(promptVersion)}`]),
-    ...(agent === null ? [] : [`subagent ${terminalSafe(agent)}`]),
+    model === null ? 'no model' : nameText(model),
+    ...(promptVersion === null ? [] : [`prompts ${nameText(promptVersion)}`]),
+    ...(agent === null ? [] : [`subagent ${nameText(agent)}`]),
     ...(sources.length === 0 ? [] : [`from ${pluralize(sources.length, 'event')}: ${some}${more}`]),
   ].join(', ')
 }

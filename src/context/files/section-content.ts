@@ -6,7 +6,7 @@ import { isAbsolute, join, relative, sep } from 'node:path'
 import { formatFullDay, formatTime } from '../../domain/dates.ts'
 import { type Observation, observationTokens, type Summary } from '../../domain/observation.ts'
 import { plainText } from '../../domain/plain-text.ts'
-import { AGENT_SPEAKER, quoted, speakerName } from '../../domain/quotation.ts'
+import { quoted, speakerName } from '../../domain/quotation.ts'
 import { isInside } from '../../lib/paths.ts'
 import type { Settings } from '../../settings/settings.ts'
 import type { ContextReader } from '../build.ts'
@@ -53,9 +53,9 @@ export async function sectionFiles(
 ): Promise<SectionFile[]> {
   const { pinned, current, summaries } = await readMaterial(reader, project, limits, me)
   const rows = distinctTitles([...pinned, ...current]).slice(0, limits.rows)
-  const next = nextStepsText(summaries)
+  const next = nextSteps(summaries)
   const projectLines = sectionLines('project', [
-    ...(next === '' ? [] : [`Next, ${sectionQuotation(AGENT_SPEAKER, next, NEXT_STEPS_CHARS)}`]),
+    ...(next === null ? [] : [`Next, ${next}`]),
     ...pinnedGroup(rows.filter((row) => pinned.includes(row))),
     ...dayGroups(rows.filter((row) => !pinned.includes(row))),
   ])
@@ -127,8 +127,10 @@ const CURSOR_HEADER: readonly string[] = [
 ]
 
 /** Of the newest turn with an outcome only: the next steps of an older one may be done by now. */
-function nextStepsText(summaries: readonly Summary[]): string {
-  return plainText(summaries.find(saysOutcome)?.nextSteps ?? '')
+function nextSteps(summaries: readonly Summary[]): string | null {
+  const newest = summaries.find(saysOutcome)
+  if (newest === undefined || plainText(newest.nextSteps ?? '') === '') return null
+  return sectionQuotation(speakerName({ ...newest, author: null }), newest.nextSteps ?? '', NEXT_STEPS_CHARS)
 }
 
 /** False for the summary of a turn in which nothing was done. */

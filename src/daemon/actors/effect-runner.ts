@@ -12,7 +12,6 @@ import { errorMessage, MemError } from '../../lib/errors.ts'
 import { faultPoint } from '../../lib/faults.ts'
 import type { Log } from '../../lib/log.ts'
 import { withTimeout } from '../../lib/timeout.ts'
-import { unobservedActionMark } from '../../observer/model/novelty.ts'
 import { type CompactAnswer, type Observer, ObserverError, type ObserverSession } from '../../observer/port.ts'
 import type { PromptRow, Store, StoredSessionRow, TurnMaterial } from '../../store/port.ts'
 import type { Delivery } from './decision.ts'
@@ -92,9 +91,8 @@ async function callObserver(
       const messages = events.filter(isInboxEvent)
       const seen = (subjects: readonly string[]) => store.seenDigests(session, subjects)
       const answer = await observer.observe({ ...request, messages, seen }, signal)
-      const marked = effect.offline === null ? answer : { ...answer, seen: [unobservedActionMark(effect.id)] }
       const input = { type: 'OBSERVED', ...costOf(effect, answer) } as const
-      return { kind: 'observed', input, answer: marked, messages, calls: calls.list(null) }
+      return { kind: 'observed', input, answer, messages, calls: calls.list(null) }
     }
     case 'summarize': {
       const turnEnd = events.findLast((event) => event.kind === 'turn_end') ?? null

@@ -1,5 +1,13 @@
 /** Claude Code: its payload format is the one that all others are translated into. */
-import { type ClientAdapter, type HookOutcome, STANDARD_TRAITS } from './adapter.ts'
+import {
+  type ClientAdapter,
+  fieldsOf,
+  type HookOutcome,
+  type HookPayload,
+  STANDARD_TRAITS,
+  stringOrEmpty,
+} from './adapter.ts'
+import { mcpToolName, otherToolName } from './tool-shapes.ts'
 
 /** Events whose additional context reaches the model. PreToolUse: from 2.1.9 on; older versions ignore it. */
 const CONTEXT_EVENTS: ReadonlySet<string> = new Set(['SessionStart', 'UserPromptSubmit', 'PreToolUse'])
@@ -8,7 +16,7 @@ export const claudeCodeAdapter: ClientAdapter = {
   name: 'claude-code',
   // It takes 10,000 characters of context, the most that CLAUDE_MEM_CONTEXT_TOKENS allows.
   traits: STANDARD_TRAITS,
-  translate: (payload) => [payload],
+  translate: (payload) => [withToolOwner(payload)],
   answer: ({ event, context, message }: HookOutcome) => ({
     continue: true,
     suppressOutput: true,
@@ -18,4 +26,19 @@ export const claudeCodeAdapter: ClientAdapter = {
       : { hookSpecificOutput: { hookEventName: event, additionalContext: context } }),
     ...(message === '' ? {} : { systemMessage: message }),
   }),
+}
+
+/** Their answers are the user's words. */
+const ASKING_TOOLS: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode'])
+
+/**
+ * An SDK may offer the tools of an MCP server without their prefix, and Cursor runs the hooks of Claude Code's settings for
+ * tools of its own: none of them keeps the name of a tool that asks the user.
+ */
+function withToolOwner(payload: HookPayload): HookPayload {
+  const server = stringOrEmpty(fieldsOf(payload.mcp_server).name)
+  const tool = stringOrEmpty(payload.tool_name)
+  if (server !== '' && !tool.startsWith('mcp__')) return { ...payload, tool_name: mcpToolName(server, tool) }
+  const isCursors = payload.cursor_version !== undefined && ASKING_TOOLS.has(tool)
+  return isCursors ? { ...payload, tool_name: otherToolName(tool) } : payload
 }

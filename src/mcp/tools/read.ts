@@ -368,14 +368,14 @@ function summariesNextStep(found: number, shown: number): string | undefined {
 
 function summaryReply(summary: Summary): SummaryReply {
   const by = shownAuthor(summary)
-  const said = (text: string | null, speaker = by === undefined ? AGENT_SPEAKER : speakerName(summary)) =>
-    quotedLines(speaker, text ?? '', FIELD_CHARS) || undefined
+  const speaker = speakerName(summary)
+  const said = (text: string | null, by = speaker) => quotedLines(by, text ?? '', FIELD_CHARS) || undefined
   return {
     session: shortSession(summary.session),
     prompt: summary.promptNumber,
     by,
     at: rowTime(summary.createdAt),
-    request: said(summary.request, by === undefined ? PROMPT_SPEAKER : undefined),
+    request: said(summary.request, speaker === AGENT_SPEAKER ? PROMPT_SPEAKER : speaker),
     investigated: said(summary.investigated),
     learned: said(summary.learned),
     completed: said(summary.completed),

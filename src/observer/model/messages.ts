@@ -9,10 +9,10 @@
 import { formatDate, formatDateTime, formatTimeWithSeconds, utcOffset } from '../../domain/dates.ts'
 import type { InboxEvent, TurnEndEvent } from '../../domain/event.ts'
 import type { Observation, Summary } from '../../domain/observation.ts'
-import { cutText } from '../../domain/sanitize.ts'
+import { cutOutput, cutText } from '../../domain/sanitize.ts'
 import { pluralize } from '../../lib/format.ts'
 import { clipAtWord, singleLine } from '../../reading/text.ts'
-import { fairShares, promptAttribute, promptLine, promptText, shortenForPrompt } from './prompt-text.ts'
+import { fairShares, promptAttribute, promptLine, promptText } from './prompt-text.ts'
 import { fillPrompt, type Prompts } from './prompts.ts'
 import { describeToolUse, projectPath, type ToolUsePart } from './tool-use.ts'
 
@@ -142,7 +142,7 @@ function renderRequest(prompts: Prompts, request: TurnRequest | null): string {
 }
 
 function requestText(request: string, maxChars: number): string {
-  return shortenForPrompt(promptText(request), maxChars, 'output').trim()
+  return cutOutput(promptText(request), maxChars).trim()
 }
 
 /** Of a turn without closing words: most of what the agent wrote before is about the next tool use. */
@@ -150,7 +150,7 @@ const MAX_WORDS_CHARS = 2_000
 
 /** Says how the turn ended where it has no closing words. */
 function lastMessageText({ turnEnd, maxMessageChars }: EndedTurn): string {
-  const closing = shortenForPrompt(promptText(turnEnd?.lastMessage ?? ''), maxMessageChars, 'output').trim()
+  const closing = cutOutput(promptText(turnEnd?.lastMessage ?? ''), maxMessageChars).trim()
   const words = closing === '' ? cutText(promptText(turnEnd?.words.at(-1) ?? ''), MAX_WORDS_CHARS).trim() : ''
   const error = promptLine(turnEnd?.error ?? '', MAX_LINE_CHARS)
   const ended =
@@ -179,8 +179,6 @@ export interface BatchOptions {
   projectDir: string
   /** Limit of one input or output, in characters. */
   fieldChars: number
-  /** Limit of the output of a tool where the batch has room for more than `fieldChars` of each. */
-  outputChars: number
   /** Limit of the whole batch, in characters. */
   totalChars: number
   /** Messages that were left out because they repeat earlier ones or say nothing. */
@@ -196,11 +194,7 @@ export function renderBatch(messages: readonly InboxEvent[], options: BatchOptio
     first === undefined ? [] : [`${pluralize(messages.length, 'tool use')} of ${formatDateTime(first.at)}:`]
   const notes = batchNotes(options)
   const frameChars = [...heading, ...notes].reduce((sum, line) => sum + line.length + 1, 0)
-  const room = sharesWithRest(
-    blocks.map(wantedChars),
-    blocks.map(mostChars),
-    options.totalChars - frameChars - blocks.length,
-  )
+  const room = fairShares(blocks.map(wantedChars), options.totalChars - frameChars - blocks.length)
   const rendered = blocks.map((block, i) => renderBlock(block, room[i] ?? 0))
   return cutText([...heading, ...rendered, ...notes].join('\n'), options.totalChars)
 }
@@ -245,12 +239,11 @@ interface Block {
   assemble(texts: readonly string[]): string
 }
 
-interface SizedPart extends ToolUsePart {
+interface SizedPart {
   prefix: string
+  text: string
   /** Wanted length of `text`, in characters. */
   wants: number
-  /** What it takes where there is room for more. */
-  most: number
 }
 
 const MAX_BRIEF_CHARS = 120
@@ -263,10 +256,7 @@ function makeBlock(message: InboxEvent, n: number, options: BatchOptions): Block
     promptAttribute('dir', dir === '.' ? '' : dir),
     promptAttribute('agent', message.agent?.type ?? ''),
   ].join('')
-  const parts = [
-    ...use.input.map((part) => sizePart(part, options.fieldChars, options.fieldChars)),
-    ...use.outcome.map((part) => sizePart(part, options.fieldChars, options.outputChars)),
-  ]
+  const parts = [...use.input, ...use.outcome].map((part) => sizePart(part, options.fieldChars))
   const firstInput = use.input.length > 0 ? parts[0]?.text : undefined
   const hasOutcome = use.ended !== null || use.outcome.length > 0
   const outcomeOpening = use.ended === null ? '<outcome>' : `<outcome ${use.ended}="yes">`
@@ -287,25 +277,14 @@ function makeBlock(message: InboxEvent, n: number, options: BatchOptions): Block
   }
 }
 
-/** What a changed source file takes where there is room, as a multiple of the limit for one field: most are shorter. */
-const SOURCE_FACTOR = 2
-
-/** What was only looked at, or says less than the project's source, does not take more than its share. */
-function sizePart(part: ToolUsePart, fieldChars: number, outputChars: number): SizedPart {
+function sizePart(part: ToolUsePart, fieldChars: number): SizedPart {
   const text = promptText(part.text)
   const prefix = part.label === null ? '' : `${part.label}:${text.includes('\n') ? '\n' : ' '}`
-  const wants = Math.min(text.length, Math.floor(fieldChars * part.share))
-  const limit = part.kind === 'output' ? outputChars : Math.min(fieldChars * SOURCE_FACTOR, outputChars)
-  const most = part.share === 1 ? Math.min(text.length, limit) : wants
-  return { ...part, text, prefix, wants, most: Math.max(wants, most) }
+  return { text, prefix, wants: Math.min(text.length, Math.floor(fieldChars * part.share)) }
 }
 
 function wantedChars({ parts, fixedChars }: Block): number {
   return parts.reduce((sum, part) => sum + part.wants, fixedChars)
-}
-
-function mostChars({ parts, fixedChars }: Block): number {
-  return parts.reduce((sum, part) => sum + part.most, fixedChars)
 }
 
 /** With less than this for its texts, a block says less than its one line. */
@@ -314,21 +293,9 @@ const MIN_BLOCK_TEXT_CHARS = 80
 function renderBlock(block: Block, room: number): string {
   const { brief, parts, fixedChars, assemble } = block
   if (room < Math.min(wantedChars(block), fixedChars + MIN_BLOCK_TEXT_CHARS)) return cutText(brief, Math.max(0, room))
-  const shares = sharesWithRest(
+  const shares = fairShares(
     parts.map((part) => part.wants),
-    parts.map((part) => part.most),
     room - fixedChars,
   )
-  return assemble(parts.map((part, i) => shortenForPrompt(part.text, shares[i] ?? 0, part.kind)))
-}
-
-/** First what each wants; what is left over then goes to those that can take more. */
-function sharesWithRest(wants: readonly number[], most: readonly number[], total: number): number[] {
-  const shares = fairShares(wants, total)
-  const rest = total - shares.reduce((sum, share) => sum + share, 0)
-  const more = fairShares(
-    most.map((chars, i) => Math.max(0, chars - (shares[i] ?? 0))),
-    rest,
-  )
-  return shares.map((share, i) => share + (more[i] ?? 0))
+  return assemble(parts.map((part, i) => cutOutput(part.text, shares[i] ?? 0)))
 }

@@ -1,24 +1,14 @@
 /**
- * Leaves out what adds nothing before a model is called: the same file read again unchanged, the same command with the
- * same result, listings, status. Only the last result of a subject counts: tests that fail, pass and fail again are news
- * each time. In doubt an event is sent, because a folded fact is lost.
+ * Leaves out what adds nothing before a model is called: the same tool use with the same result, listings, a report that was
+ * told before. Only the last result of a subject counts: tests that pass, fail and pass again are news each time, and a failure
+ * always is. In doubt an event is sent, because a folded fact is lost.
  */
+import { createHash } from 'node:crypto'
 import type { InboxEvent, ToolFailureEvent, ToolUseEvent } from '../../domain/event.ts'
-import { asFields, type JsonFields, stringField } from '../../reading/fields.ts'
-import { gitVerb, onlyShows, readCommandLine, type ShellCommand } from '../../reading/shell.ts'
-import { unique } from '../../reading/text.ts'
+import { asFields, stringField } from '../../reading/fields.ts'
+import { gitVerb, readCommandLine, type ShellCommand } from '../../reading/shell.ts'
+import { unique, wordList } from '../../reading/text.ts'
 import type { LeftOutMessage, SeenResult } from '../port.ts'
-import {
-  comparable,
-  editedContent,
-  fileSubject,
-  fingerprint,
-  normalizeCheckOutput,
-  normalizeOutput,
-  readContent,
-  stableText,
-  subjectKey,
-} from './fingerprint.ts'
 
 interface NoveltyResult {
   /** In their order. */
@@ -28,40 +18,6 @@ interface NoveltyResult {
   seen: SeenResult[]
 }
 
-/**
- * The subject of the last action (an edit, or a command with an effect). A failure's digest includes it, so that the same
- * failure after another action is news. The value is stored in databases.
- */
-const LAST_ACTION = 'deed'
-
-/** For a batch that no model was sent: it may contain the fix of an earlier failure. */
-export function unobservedActionMark(effectId: string): SeenResult {
-  return { subject: LAST_ACTION, digest: fingerprint(effectId) }
-}
-
-type Classification =
-  | { kind: 'fresh'; isAction: boolean }
-  /** Always folded. */
-  | { kind: 'routine'; reason: string }
-  /** Folded if `result` equals the last one of its subject. `result` null: it cannot be compared. */
-  | Repeatable
-  /** Never folded. Afterwards the file has the content `after`, provided that it had `before` (null: in any case). */
-  | { kind: 'edit'; subject: string; before: string | null; after: string | null }
-
-interface Repeatable {
-  kind: 'repeatable'
-  subject: string
-  result: string | null
-  reason: string
-  failed: boolean
-  isAction: boolean
-}
-
-interface ClassifiedMessage {
-  event: InboxEvent
-  classification: Classification
-}
-
 interface NoveltyBatch {
   /** The subjects whose last digests `fold` needs. */
   subjects: string[]
@@ -69,103 +25,82 @@ interface NoveltyBatch {
   fold(stored: ReadonlyMap<string, string>): NoveltyResult
 }
 
+/** Folded if it has a reason, and its result, if it has a subject, equals the last one. */
+interface Classification {
+  reason: string | null
+  subject: string | null
+  /** Null: it cannot be compared. */
+  result: string | null
+}
+
 export function prepareNovelty(messages: readonly InboxEvent[]): NoveltyBatch {
   const reported = new Set(messages.flatMap((event) => (event.kind === 'tool_use' ? (reportSubject(event) ?? []) : [])))
-  const batch = messages.map((event) => ({ event, classification: classify(event, reported) }))
-  const subjects = unique(batch.flatMap(({ classification }) => comparedSubjects(classification)))
-  return { subjects, fold: (stored) => foldRepeated(batch, stored) }
+  const batch = messages.map((event) => ({ event, ...classify(event, reported) }))
+  return {
+    subjects: unique(batch.flatMap(({ subject }) => subject ?? [])),
+    fold: (stored) => foldRepeated(batch, stored),
+  }
 }
 
-function comparedSubjects(event: Classification): string[] {
-  if (event.kind === 'edit') return [event.subject]
-  if (event.kind !== 'repeatable') return []
-  return event.failed ? [event.subject, LAST_ACTION] : [event.subject]
-}
-
-type LastDigest = (subject: string) => string | undefined
-
-function foldRepeated(batch: readonly ClassifiedMessage[], stored: ReadonlyMap<string, string>): NoveltyResult {
+function foldRepeated(
+  batch: readonly ({ event: InboxEvent } & Classification)[],
+  stored: ReadonlyMap<string, string>,
+): NoveltyResult {
   const fresh: InboxEvent[] = []
   const folded: LeftOutMessage[] = []
   const changed = new Map<string, string>()
-  const last: LastDigest = (subject) => changed.get(subject) ?? stored.get(subject)
-  for (const { event, classification } of batch) {
-    const reason = reasonToFold(classification, last)
-    if (reason === null) fresh.push(event)
-    else folded.push({ eventId: event.id, reason })
-    for (const { subject, digest } of newDigests(classification, event, reason === null, last)) {
-      changed.set(subject, digest)
-    }
+  for (const { event, reason, subject, result } of batch) {
+    // No other result has the digest of one that cannot be compared: the next one is new.
+    const digest = fingerprint(result ?? `unknown ${event.id}`)
+    const isSame = subject === null || (changed.get(subject) ?? stored.get(subject)) === digest
+    if (reason !== null && isSame) folded.push({ eventId: event.id, reason })
+    else fresh.push(event)
+    if (subject !== null) changed.set(subject, digest)
   }
-  const seen = [...changed].flatMap(([subject, digest]) =>
-    stored.get(subject) === digest ? [] : [{ subject, digest }],
-  )
-  return { fresh, folded, seen }
+  const isNew = ([subject, digest]: [string, string]) => stored.get(subject) !== digest
+  return { fresh, folded, seen: [...changed].filter(isNew).map(([subject, digest]) => ({ subject, digest })) }
 }
 
-function reasonToFold(event: Classification, last: LastDigest): string | null {
-  if (event.kind === 'routine') return event.reason
-  if (event.kind !== 'repeatable') return null
-  const digest = resultDigest(event, last)
-  return digest !== null && last(event.subject) === digest ? event.reason : null
-}
+const FRESH: Classification = { reason: null, subject: null, result: null }
+const routine = (reason: string): Classification => ({ ...FRESH, reason })
 
-function resultDigest({ result, failed }: Repeatable, last: LastDigest): string | null {
-  if (result === null) return null
-  return fingerprint(failed ? `failed ${last(LAST_ACTION) ?? ''} ${result}` : result)
-}
-
-/** A digest that no result has: the next one counts as new. */
-const unknownDigest = (event: InboxEvent) => fingerprint(`unknown ${event.id}`)
-
-function newDigests(
-  classification: Classification,
-  event: InboxEvent,
-  isFresh: boolean,
-  last: LastDigest,
-): SeenResult[] {
-  if (classification.kind === 'routine') return []
-  const isAction = classification.kind === 'edit' || classification.isAction
-  const action: SeenResult[] = isAction && isFresh ? [{ subject: LAST_ACTION, digest: fingerprint(event.id) }] : []
-  if (classification.kind === 'repeatable') {
-    const digest = resultDigest(classification, last) ?? unknownDigest(event)
-    return [{ subject: classification.subject, digest }, ...action]
-  }
-  if (classification.kind !== 'edit') return action
-  const { subject, before, after } = classification
-  const isKnown = before === null || last(subject) === fingerprint(before)
-  const digest = after !== null && isKnown ? fingerprint(after) : unknownDigest(event)
-  return [{ subject, digest }, ...action]
-}
-
-const READ_AGAIN = 'read again, unchanged'
-const FRESH: Classification = { kind: 'fresh', isAction: false }
 /** Results of other agents and plans are never repetitions. */
 const AGENT_TOOLS = new Set(['Agent', 'Task'])
-const ALWAYS_FRESH_TOOLS = new Set([...AGENT_TOOLS, 'ExitPlanMode'])
-const EDIT_TOOLS = new Set(['Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
+const ALWAYS_FRESH_TOOLS = new Set([...AGENT_TOOLS, 'ExitPlanMode', 'Write', 'Edit', 'MultiEdit', 'NotebookEdit'])
 const LISTING_TOOLS = new Set(['LS', 'Glob'])
+const READING_TOOLS = new Set(['Read', 'NotebookRead'])
+const ONLY_LISTED = 'only listed files'
+const READ_AGAIN = 'read again, unchanged'
+const REPORTED_TWICE = 'the report of the subagent was told before'
 
 /** `reported`: the reports in the results of the batch. The result of an agent has its task too, so its end is left out. */
 function classify(event: InboxEvent, reported: ReadonlySet<string>): Classification {
   const report = reportSubject(event)
-  if (event.kind === 'subagent_end' && report !== null && reported.has(report)) {
-    return { kind: 'routine', reason: REPORTED_TWICE }
-  }
-  if (report !== null) return repeatable(report, report, REPORTED_TWICE)
+  if (event.kind === 'subagent_end' && report !== null && reported.has(report)) return routine(REPORTED_TWICE)
+  if (report !== null) return { subject: report, result: report, reason: REPORTED_TWICE }
   if (event.kind === 'subagent_end' || ALWAYS_FRESH_TOOLS.has(event.tool)) return FRESH
-  const input = asFields(event.input)
-  if (event.kind === 'tool_failure') return classifyFailure(event, input)
-  if (EDIT_TOOLS.has(event.tool)) return classifyEdit(event, input)
-  if (LISTING_TOOLS.has(event.tool)) return { kind: 'routine', reason: ONLY_LISTED }
-  if (isRead(event.tool)) return classifyRead(event, input)
-  if (event.tool === 'Bash') return classifyCommand(event, input)
-  if (event.tool === 'Grep' && foundNothing(event.response)) return { kind: 'routine', reason: FOUND_NOTHING }
-  const what = event.tool === 'Grep' ? 'search' : 'tool use'
-  return repeatable(toolSubject(event, input), stableText(event.response), `the same ${what} with the same result`)
+  const subject = toolSubject(event)
+  if (event.kind === 'tool_failure') return { subject, result: null, reason: null }
+  if (LISTING_TOOLS.has(event.tool)) return routine(ONLY_LISTED)
+  const response = asFields(event.response)
+  // Sent by the client in place of the content of a file.
+  if (response.type === 'file_unchanged') return routine(READ_AGAIN)
+  if (event.tool === 'Bash') {
+    // A command in the background has no result yet.
+    const isRunning = asFields(event.input).run_in_background === true || response.backgroundTaskId !== undefined
+    if (isRunning || response.interrupted === true) return { ...FRESH, subject }
+    if (onlyLists(stringField(asFields(event.input), 'command'), stringField(response, 'stderr'))) {
+      return routine(ONLY_LISTED)
+    }
+  }
+  const what = READING_TOOLS.has(event.tool) ? READ_AGAIN : `the same ${toolWord(event.tool)} with the same result`
+  return { subject, result: stableText(event.response), reason: subject === null ? null : what }
 }
 
-const REPORTED_TWICE = 'the report of the subagent was told before'
+function toolWord(tool: string): string {
+  return tool === 'Bash' ? 'command' : tool === 'Grep' ? 'search' : 'tool use'
+}
+
 /** A client adds lines of its own to the end of a report: the beginning identifies it. */
 const REPORT_CHARS = 1_000
 /** A shorter text is no report, and two agents may say the same. */
@@ -180,7 +115,7 @@ function reportSubject(event: InboxEvent): string | null {
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, REPORT_CHARS)
-  return report.length < MIN_REPORT_CHARS ? null : subjectKey('report', fingerprint(report))
+  return report.length < MIN_REPORT_CHARS ? null : `report:${fingerprint(report)}`
 }
 
 function agentReport(response: unknown): string {
@@ -189,124 +124,89 @@ function agentReport(response: unknown): string {
   return Array.isArray(content) ? stringField(asFields(content[0]), 'text') : ''
 }
 
-const isRead = (tool: string) => tool === 'Read' || tool === 'NotebookRead'
-
-function repeatable(subject: string | null, result: string | null, reason: string, isAction = false): Classification {
-  if (subject === null) return { kind: 'fresh', isAction }
-  return { kind: 'repeatable', subject, result, reason, failed: false, isAction }
+/** A failure and a success of the same tool use have the same subject. What a command is for says nothing about its result. */
+function toolSubject({ tool, cwd, input }: ToolUseEvent | ToolFailureEvent): string | null {
+  const command = tool === 'Bash' ? stringField(asFields(input), 'command').trim() : null
+  if (command === '') return null
+  const given = stableText(command ?? input)
+  return given === null ? null : `${tool.length > 60 ? 'tool' : tool}:${fingerprint(`${tool}\0${cwd}\0${given}`)}`
 }
 
-/** A failure and a success of the same tool use have the same subject. */
-function toolSubject(event: ToolUseEvent | ToolFailureEvent, input: JsonFields): string | null {
-  if (isRead(event.tool)) return fileSubject(input, event.cwd, readRange(input))
-  if (event.tool === 'Bash') {
-    const line = comparable(stringField(input, 'command').trim())
-    return line === null || line === '' ? null : subjectKey('command', fingerprint(`${event.cwd}\0${line}`))
+/** A longer result is not compared and counts as new. */
+const MAX_COMPARED_CHARS = 262_144
+/** Deeper than any tool's payload, and safe for the stack. */
+const MAX_DEPTH = 64
+/** 128 bits of SHA-256, as hex. */
+const FINGERPRINT_CHARS = 32
+
+/** The marker of a cut by the hook: the text that was cut may have changed. */
+const CUT_MARKER = /\[… [\d,]+ (?:characters|items|keys) left out …\]|\[… nested too deep …\]/
+
+function fingerprint(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, FINGERPRINT_CHARS)
+}
+
+/** Fields that describe the call, not its result; in lower case, without underscores. */
+const CALL_FIELDS = new Set([
+  ...['duration', 'durationms', 'durationseconds', 'totalduration', 'totaldurationms', 'totaldurationseconds'],
+  ...['elapsed', 'elapsedms', 'took', 'tooluseid', 'requestid', 'timestamp', 'usage'],
+])
+const isCallField = (name: string) => CALL_FIELDS.has(name.toLowerCase().replaceAll('_', ''))
+
+/** The same text for the same JSON value, whatever the order of its keys. Null for a value that cannot be compared. */
+export function stableText(value: unknown): string | null {
+  const parts: string[] = []
+  let left = MAX_COMPARED_CHARS
+  const put = (text: string): boolean => {
+    left -= text.length
+    parts.push(text)
+    return left >= 0
   }
-  const given = stableText(event.input)
-  return given === null ? null : subjectKey('tool', fingerprint(`${event.tool}\0${event.cwd}\0${given}`))
+  const write = (part: unknown, depth: number): boolean => {
+    if (depth > MAX_DEPTH) return false
+    if (typeof part === 'string') return part.length <= left && put(JSON.stringify(part))
+    if (typeof part !== 'object' || part === null) return put(String(part))
+    const isList = Array.isArray(part)
+    const names = Object.keys(part)
+    if (names.length > left) return false
+    if (!isList) names.sort()
+    return (
+      put(isList ? '[' : '{') &&
+      names.every((name) => {
+        if (!isList && isCallField(name)) return true
+        return put(`${JSON.stringify(name)}:`) && write(Reflect.get(part, name), depth + 1) && put(',')
+      }) &&
+      put('}')
+    )
+  }
+  const text = write(value, 0) ? parts.join('') : null
+  return text === null || CUT_MARKER.test(text) ? null : text
 }
 
-const WHOLE_FILE = 'all'
-
-function readRange(input: JsonFields): string {
-  const parts = ['offset', 'limit', 'pages'].map((name) => stableText(input[name] ?? null) ?? '…')
-  return parts.every((part) => part === 'null') ? WHOLE_FILE : parts.join('-')
-}
-
-function classifyFailure(event: ToolFailureEvent, input: JsonFields): Classification {
-  const subject = toolSubject(event, input)
-  if (subject === null) return FRESH
-  const error = comparable(event.error)
-  const normalize = (text: string) =>
-    event.tool === 'Bash' ? normalizeCommandOutput(stringField(input, 'command'), text) : normalizeOutput(text)
-  const result = error === null ? null : `${event.interrupted} ${normalize(error)}`
-  return { kind: 'repeatable', subject, result, reason: 'the same failure again', failed: true, isAction: false }
-}
-
-function classifyEdit(event: ToolUseEvent, input: JsonFields): Classification {
-  const subject = fileSubject(input, event.cwd, WHOLE_FILE)
-  if (subject === null) return { kind: 'fresh', isAction: true }
-  return { kind: 'edit', subject, ...editedContent(event.tool, input, asFields(event.response)) }
-}
-
-function classifyRead(event: ToolUseEvent, input: JsonFields): Classification {
-  // Sent by the client in place of the content.
-  if (asFields(event.response).type === 'file_unchanged') return { kind: 'routine', reason: READ_AGAIN }
-  return repeatable(toolSubject(event, input), readContent(event.response), READ_AGAIN)
-}
-
-function classifyCommand(event: ToolUseEvent, input: JsonFields): Classification {
-  const line = stringField(input, 'command')
-  const response = asFields(event.response)
-  const stdout = typeof event.response === 'string' ? event.response : stringField(response, 'stdout')
-  const stderr = stringField(response, 'stderr')
-  // A command in the background has no result yet.
-  const isRunning = input.run_in_background === true || response.backgroundTaskId !== undefined
-  if (isRunning || response.interrupted === true) return { kind: 'fresh', isAction: true }
-  const routine = routineReason(line, stdout, stderr)
-  if (routine !== null) return { kind: 'routine', reason: routine }
-  const output = comparable(`${stdout}\0${stderr}`)
-  const hasOutput = typeof event.response === 'string' || typeof response.stdout === 'string'
-  const normalized = output === null ? null : normalizeCommandOutput(line, output)
-  const result = hasOutput ? normalized : stableText(event.response)
-  return repeatable(toolSubject(event, input), result, 'the same command with the same result', hasEffect(line))
-}
-
-const MEASURING = /bench|perf|profil|hyperfine|\btime\b|\bduration/i
-
-/** Of tests, builds and linters durations are noise. In the output of other commands a duration may be the result. */
-function normalizeCommandOutput(line: string, output: string): string {
-  const isCheck = readCommandLine(line).kind === 'check' && !hasEffect(line)
-  return isCheck && !MEASURING.test(line) ? normalizeCheckOutput(output) : normalizeOutput(output)
-}
-
-function hasEffect(line: string): boolean {
-  return readCommandLine(line).commands.some((command) => command.kind !== 'check' && !onlyShows(command))
-}
-
-function foundNothing(response: unknown): boolean {
-  if (typeof response === 'string') return /^(?:no (?:files|matches) found\.?)?$/i.test(response.trim())
-  const fields = asFields(response)
-  const counts = ['numFiles', 'numLines', 'numMatches'].map((name) => fields[name])
-  const isCounted = counts.some((count) => typeof count === 'number')
-  const isZero = counts.every((count) => count === undefined || count === 0)
-  const listed = Array.isArray(fields.filenames) ? fields.filenames.length : 0
-  return isCounted && isZero && listed === 0 && stringField(fields, 'content').trim() === ''
-}
-
-// Routine commands list files or find nothing. A line is routine only if every command in it is, and in doubt it is not.
-
-const ONLY_LISTED = 'only listed files'
-const FOUND_NOTHING = 'a search that found nothing'
+// A line only lists files if every command in it does, and in doubt it does not.
 
 /** A longer line does more than list files. */
 const MAX_LINE_CHARS = 300
 const LISTING = new Set('ls tree dir exa eza find fd pwd which where whereis basename dirname realpath'.split(' '))
 const LISTING_VERBS = new Set(['status', 'ls-files', 'rev-parse'])
-const SEARCHING = new Set(['grep', 'egrep', 'fgrep', 'rg', 'ag', 'ack'])
-const FILTERS = new Set([...SEARCHING, ...'head tail wc sort cut column nl less uniq'.split(' ')])
+const FILTERS = new Set('grep egrep fgrep rg ag ack head tail wc sort cut column nl less uniq'.split(' '))
 /** What may write, run something else or say a note: redirections, substitutions, other programs of the same name. */
 const DOES_MORE = /[<>`{}$\\]|&\s*$|[^&]&[^&]|(?:^|[;&|])\s*\.{1,2}\/|\b(?:echo|printf|sudo)\b/
 const HARMLESS_REDIRECTION = /(?:&|\d)?>>?\s*\/dev\/null\b|\d>&\d/g
-/** Arguments that make a listing or a filter do something, or a search say nothing. */
+/** Arguments that make a listing or a filter do something. */
 const ACTING_ARGUMENTS = new Set(
-  '-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -x -X -q --exec --exec-batch --quiet --silent'.split(
-    ' ',
-  ),
+  wordList('-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls -x -X --exec --exec-batch'),
 )
 const WRITING_ARGUMENT = /^(?:-[a-zA-Z]*[oO]|--output(?:=.*)?|--log-file.*)$/
 const isActing = (arg: string) => ACTING_ARGUMENTS.has(arg) || WRITING_ARGUMENT.test(arg)
 
-/** Why a successful command adds nothing, or null. */
-function routineReason(whole: string, stdout: string, stderr: string): string | null {
+function onlyLists(whole: string, stderr: string): boolean {
   const line = whole.trim().replace(HARMLESS_REDIRECTION, ' ')
-  if (stderr.trim() !== '' || line.length > MAX_LINE_CHARS || DOES_MORE.test(line)) return null
+  if (stderr.trim() !== '' || line.length > MAX_LINE_CHARS || DOES_MORE.test(line)) return false
   const { commands } = readCommandLine(line)
-  if (commands.length === 0 || commands.some(({ args }) => args.some(isActing))) return null
-  if (stdout.trim() === '') return commands.every(({ program }) => FILTERS.has(program)) ? FOUND_NOTHING : null
   const isListing = ({ program, args }: ShellCommand) =>
     LISTING.has(program) || (program === 'git' && LISTING_VERBS.has(gitVerb(args)) && !args.includes('-v'))
-  const isRoutine = (command: ShellCommand) => isListing(command) || FILTERS.has(command.program)
-  return commands.every(isRoutine) && commands.slice(0, 1).every(isListing) ? ONLY_LISTED : null
+  const isHarmless = (command: ShellCommand) =>
+    (isListing(command) || FILTERS.has(command.program)) && !command.args.some(isActing)
+  return commands.slice(0, 1).some(isListing) && commands.every(isHarmless)
 }

@@ -67,8 +67,6 @@ interface ModelObserverOptions {
 
 /** Limit of one tool input or output, in characters: the informative parts are its head, its tail and errors. */
 const FIELD_CHARS = 4_000
-/** Limit of the output of one tool in a batch that has room for it. */
-const OUTPUT_CHARS = 32_000
 /** Limit of a batch, in characters: about ten thousand tokens. */
 const BATCH_CHARS = 40_000
 /** Limit of an answer, in tokens: twenty tool uses rarely make more than five observations of 300 tokens. */
@@ -108,7 +106,6 @@ export class ModelObserver implements Observer {
     const batch = renderBatch(fresh, {
       projectDir: workingTreeRoot(request.cwd),
       fieldChars: FIELD_CHARS,
-      outputChars: OUTPUT_CHARS,
       totalChars: this.#charsFor(BATCH_CHARS, BATCH_SHARE),
       folded: leftOutEvents(request.messages, folded),
       withheld: leftOutEvents(request.messages, skipped),

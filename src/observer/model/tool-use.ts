@@ -9,16 +9,11 @@ import { pathBelow } from '../../lib/paths.ts'
 import { trimEndMatching } from '../../lib/trim.ts'
 import { type EditHunk, readEditedFile } from '../../reading/edits.ts'
 import { asFields, type JsonFields, numberField, stringField } from '../../reading/fields.ts'
-import { readCommandLine } from '../../reading/shell.ts'
-import { isTestFile } from '../../reading/text.ts'
-import { stableText } from './fingerprint.ts'
-import { type TextKind, withoutLongLists, withoutPassedTests } from './prompt-text.ts'
 
 export interface ToolUsePart {
   /** Null: the text needs no label. */
   label: string | null
   text: string
-  kind: TextKind
   /** Share of the limit for one field, from 0 to 1. */
   share: number
 }
@@ -32,10 +27,7 @@ interface ToolUseText {
 }
 
 /** Share of what was only looked at: less informative than what was written. */
-const LOOKED_AT = 0.5
-/** Shares of files that say less about the project than its source: they are cut first. */
-const TEST_FILE = 0.5
-const SCRATCH_FILE = 0.25
+const LOOKED_AT = 0.35
 
 export function describeToolUse(event: InboxEvent, projectDir: string): ToolUseText {
   if (event.kind === 'subagent_end') {
@@ -49,39 +41,11 @@ export function describeToolUse(event: InboxEvent, projectDir: string): ToolUseT
   const input = read.length > 0 ? read : part(null, toolValueText(event.input))
   if (event.kind === 'tool_failure') {
     const ended = event.interrupted ? 'interrupted' : 'failed'
-    const error = event.tool === 'Bash' ? commandOutput(asFields(event.input), event.error) : maskBlobs(event.error)
+    const error = event.tool === 'Bash' ? commandOutput(event.error) : maskBlobs(event.error)
     return { tool: event.tool, input, outcome: part(null, error), ended }
   }
-  const outcome =
-    reader.outcome?.(response, event, path) ?? part(null, toolValueText(withoutEchoes(event.response, event.input)))
+  const outcome = reader.outcome?.(response, event, path) ?? part(null, toolValueText(event.response))
   return { tool: event.tool, input, outcome, ended: response.interrupted === true ? 'interrupted' : null }
-}
-
-/** A text of the input that is this long is recognised in the response: a plan, a question, a task. */
-const MIN_ECHO_CHARS = 80
-const MAX_ECHOES = 8
-
-/** Some tools return what they were given beside their result: a plan, the questions, the task of an agent. */
-function withoutEchoes(response: unknown, input: unknown): unknown {
-  const given = asFields(input)
-  const long = Object.values(given)
-    .filter((value) => typeof value === 'string' && value.trim().length >= MIN_ECHO_CHARS)
-    .slice(0, MAX_ECHOES)
-  const withoutLong = (text: string): string =>
-    long.reduce<string>((rest, value) => rest.split(String(value).trim()).join('[as given above]'), text)
-  if (typeof response === 'string') return withoutLong(response)
-  if (typeof response !== 'object' || response === null || Array.isArray(response)) return response
-  const isEcho = (name: string, value: unknown) => value !== undefined && isSameValue(value, given[name])
-  return Object.fromEntries(
-    Object.entries(response)
-      .filter(([name, value]) => !isEcho(name, value))
-      .map(([name, value]) => [name, typeof value === 'string' ? withoutLong(value) : value]),
-  )
-}
-
-function isSameValue(one: unknown, other: unknown): boolean {
-  const text = stableText(one)
-  return text !== null && text === stableText(other)
 }
 
 type ShortenPath = (path: string) => string
@@ -100,7 +64,7 @@ const EDIT: ToolReader = {
     return [
       ...filePart(input, path),
       ...part('replaced', edits.some((edit) => edit.replace_all === true) ? 'everywhere' : ''),
-      ...part(null, maskBlobs(change), 'code', fileShare(input, path)),
+      ...part(null, maskBlobs(change)),
     ]
   },
   outcome: (response) => ('filePath' in response ? [] : null),
@@ -116,7 +80,7 @@ const SEARCH: ToolReader = {
     const content = stringField(response, 'content')
     if (content === '' && !Array.isArray(response.filenames)) return null
     const found = content || stringItems(response.filenames).map(path).join('\n')
-    return part(null, found || '(no match)', 'output', LOOKED_AT)
+    return part(null, found || '(no match)', LOOKED_AT)
   },
 }
 
@@ -124,7 +88,7 @@ const AGENT: ToolReader = {
   input: (input) => [
     ...part('agent', stringField(input, 'subagent_type')),
     ...part('task', stringField(input, 'description')),
-    ...part('prompt', stringField(input, 'prompt'), 'output', LOOKED_AT),
+    ...part('prompt', stringField(input, 'prompt'), LOOKED_AT),
   ],
   outcome: (response) =>
     response.content === undefined
@@ -139,7 +103,7 @@ const READERS: Partial<Record<string, ToolReader>> = {
     input: (input, path, event) => {
       const change = overwriteChange(event)
       const [label, text] = change === '' ? ['content', stringField(input, 'content')] : [null, change]
-      return [...filePart(input, path), ...part(label, maskBlobs(text), 'code', fileShare(input, path))]
+      return [...filePart(input, path), ...part(label, maskBlobs(text))]
     },
     outcome: (response, event) => {
       if (!('filePath' in response)) return null
@@ -156,18 +120,17 @@ const READERS: Partial<Record<string, ToolReader>> = {
       return [
         ...part('notebook', path(stringField(input, 'notebook_path'))),
         ...part('cell', cell.filter(Boolean).join(' ')),
-        ...part(null, stringField(input, 'new_source'), 'code'),
+        ...part(null, stringField(input, 'new_source')),
       ]
     },
     outcome: (response) => ('new_source' in response ? part('error', stringField(response, 'error')) : null),
   },
   Read: {
     input: (input, path) => [...filePart(input, path), ...part('lines', lineRange(input))],
-    outcome: (response, event, path) => {
+    outcome: (response) => {
       const read = asFields(response.file)
-      const share = LOOKED_AT * fileShare(asFields(event.input), path)
-      if (typeof read.content === 'string') return part(null, maskBlobs(read.content) || '(empty)', 'code', share)
-      if (Array.isArray(read.cells)) return part(null, toolValueText(read.cells), 'code', LOOKED_AT)
+      if (typeof read.content === 'string') return part(null, maskBlobs(read.content) || '(empty)', LOOKED_AT)
+      if (Array.isArray(read.cells)) return part(null, toolValueText(read.cells), LOOKED_AT)
       return response.type === 'image' || response.type === 'pdf' ? part(null, `[${response.type}]`) : null
     },
   },
@@ -177,12 +140,11 @@ const READERS: Partial<Record<string, ToolReader>> = {
       ...part('why', stringField(input, 'description')),
       ...part('background', input.run_in_background === true ? 'yes' : ''),
     ],
-    outcome: (response, event) => {
+    outcome: (response) => {
       if (typeof response.stdout !== 'string' && typeof response.stderr !== 'string') return null
-      const input = asFields(event.input)
       const parts = [
-        ...part(null, commandOutput(input, stringField(response, 'stdout'))),
-        ...part('stderr', commandOutput(input, stringField(response, 'stderr'))),
+        ...part(null, commandOutput(stringField(response, 'stdout'))),
+        ...part('stderr', commandOutput(stringField(response, 'stderr'))),
         ...part('exit', stringField(response, 'returnCodeInterpretation') || toolValueText(response.exitCode)),
       ]
       return parts.length > 0 ? parts : part(null, '(no output)')
@@ -202,35 +164,18 @@ const READERS: Partial<Record<string, ToolReader>> = {
 }
 
 /** No part for an empty text. */
-function part(label: string | null, text: string, kind: TextKind = 'output', share = 1): ToolUsePart[] {
-  return text.trim() === '' ? [] : [{ label, text, kind, share }]
+function part(label: string | null, text: string, share = 1): ToolUsePart[] {
+  return text.trim() === '' ? [] : [{ label, text, share }]
 }
 
 function filePart(input: JsonFields, path: ShortenPath): ToolUsePart[] {
   return part('file', path(stringField(input, 'file_path')))
 }
 
-/** Directories for what nobody keeps. A project may itself be in one: its files are shown relative to it. */
-const SCRATCH_PATH =
-  /^(?:\/private)?\/(?:tmp|var\/tmp|var\/folders)\/|\/AppData\/Local\/Temp\/|(?:^|\/)(?:te?mp|scratch(?:pad)?)\//i
-
-function fileShare(input: JsonFields, path: ShortenPath): number {
-  const shown = path(stringField(input, 'file_path')).replaceAll('\\', '/')
-  if (SCRATCH_PATH.test(shown)) return SCRATCH_FILE
-  return isTestFile(shown) ? TEST_FILE : 1
-}
-
-/** Longer lines are no command that a person wrote. */
-const MAX_COMMAND_CHARS = 2_000
-
 /** Claude Code adds it to the output of a command that changed the directory. */
 const CLIENT_NOTE = /^Shell cwd was reset to .*\n?/gm
 
-function commandOutput(input: JsonFields, output: string): string {
-  const text = withoutLongLists(maskBlobs(output.replace(CLIENT_NOTE, '')))
-  const line = stringField(input, 'command').slice(0, MAX_COMMAND_CHARS)
-  return readCommandLine(line).kind === 'check' ? withoutPassedTests(text) : text
-}
+const commandOutput = (output: string): string => maskBlobs(output.replace(CLIENT_NOTE, ''))
 
 function stringItems(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
@@ -266,10 +211,7 @@ function changeText(event: ToolUseEvent | ToolFailureEvent): string {
 }
 
 function hunkText({ oldStart, lines, heading }: EditHunk): string {
-  const hasContext = lines.some((line) => line.startsWith(' '))
-  const of = (sign: string) => lines.filter((line) => line.startsWith(sign)).map((line) => line.slice(1))
-  const shown = hasContext ? lines : lineDiff(of('-'), of('+'))
-  return [`@@ line ${oldStart}${heading === null ? '' : ` in ${heading}`}`, ...shown].join('\n')
+  return [`@@ line ${oldStart}${heading === null ? '' : ` in ${heading}`}`, ...lines].join('\n')
 }
 
 /** A change this short is shown also where the whole content is shorter. */
@@ -283,21 +225,6 @@ function overwriteChange(event: ToolUseEvent | ToolFailureEvent): string {
   const change = changeText(event)
   const content = stringField(asFields(event.input), 'content')
   return change.length > Math.max(content.length, SHORT_CHANGE_CHARS) ? '' : change
-}
-
-/** Old and new text mostly share their ends, which make the edit unique; one line of each end is shown. */
-function lineDiff(before: readonly string[], after: readonly string[]): string[] {
-  const shorter = Math.min(before.length, after.length)
-  let head = 0
-  while (head < shorter && before[head] === after[head]) head++
-  let tail = 0
-  while (tail < shorter - head && before.at(-1 - tail) === after.at(-1 - tail)) tail++
-  return [
-    ...before.slice(Math.max(0, head - 1), head).map((line) => ` ${line}`),
-    ...before.slice(head, before.length - tail).map((line) => `-${line}`),
-    ...after.slice(head, after.length - tail).map((line) => `+${line}`),
-    ...after.slice(after.length - tail, after.length - tail + 1).map((line) => ` ${line}`),
-  ]
 }
 
 /** Generous: the text is shortened later, to its share. */

@@ -6,7 +6,14 @@ import { type Authorship, isOwn } from '../../domain/authorship.ts'
 import { isImportedId } from '../../domain/event.ts'
 import type { Observation } from '../../domain/observation.ts'
 import type { Passage } from '../../domain/passage.ts'
-import type { ContextMaterial, ContextQuery, ProjectAlias, ProjectTotals, SessionPrompt } from '../port.ts'
+import type {
+  ContextMaterial,
+  ContextQuery,
+  ProjectAlias,
+  ProjectTotals,
+  SessionPrompt,
+  SessionStory,
+} from '../port.ts'
 import type { Database, Stored } from './database.ts'
 import { observationsFrom, selectObservationsById, selectSummaries } from './memories.ts'
 import { selectNewestPassages, selectNewestSessions } from './passages.ts'
@@ -143,6 +150,13 @@ function selectAmends(db: Database, ids: readonly number[]): ContextMaterial['am
     SELECT l.from_id AS "from", l.to_id AS "to"
     FROM json_each(${ids}) wanted CROSS JOIN links l ON l.to_id = wanted.value
     WHERE l.kind = 'amends' ORDER BY l.from_id, l.to_id`
+}
+
+/** Oldest first. */
+export function selectGiven(db: Database, session: string): SessionStory['given'] {
+  return db.all<SessionStory['given'][number]>`
+    SELECT o.id, o.type, o.title, g.at FROM shown g JOIN observations o ON o.id = g.observation_id
+    WHERE g.content_session_id = ${session} ORDER BY g.at, o.id`
 }
 
 export function selectShown(db: Database, session: string): number[] {

@@ -202,7 +202,7 @@ function observationRecord(row: Observation): ObservationRecord {
   }
 }
 
-function summaryRecord({ id: _, session, project, createdAt, ...content }: Summary): SummaryRecord {
+function summaryRecord({ id: _, saidBy: __, session, project, createdAt, ...content }: Summary): SummaryRecord {
   return { kind: 'summary', session, project, createdAt, ...content, ...memoryOrigin(content) }
 }
 

@@ -236,18 +236,20 @@ export function selectTurnMaterial(db: Database, session: string, prompt: number
   }
 }
 
-export type SummaryRow = Stored<Omit<Summary, 'whole'>> & { whole: number }
+export type SummaryRow = Stored<Omit<Summary, 'whole' | 'saidBy'>> & { whole: number; imported: number }
 
-/** Of `session_summaries m`. */
+/** Of `session_summaries m`. What was neither made here nor received came from a file. */
 export const SUMMARY_COLUMNS = sql`m.id, m.content_session_id AS session, m.project, m.request, m.investigated, m.learned,
   m.completed, m.next_steps AS nextSteps, m.notes, m.files_read AS filesRead, m.files_edited AS filesEdited,
-  m.prompt_number AS promptNumber, m.whole, m.model, m.created_at_epoch AS createdAt, ${originSql('m')}`
+  m.prompt_number AS promptNumber, m.whole, m.model, m.created_at_epoch AS createdAt, ${originSql('m')},
+  m.effect_id IS NULL AND m.machine IS NULL AS imported`
 
 export function toSummary({
   filesRead,
   filesEdited,
   promptNumber,
   whole,
+  imported,
   model,
   createdAt,
   ...row
@@ -258,6 +260,7 @@ export function toSummary({
     filesEdited: JSON.parse(filesEdited),
     promptNumber,
     ...(whole === 1 ? { whole: true } : {}),
+    ...(imported === 1 ? { saidBy: 'tool' } : {}),
     model,
     createdAt,
   }

@@ -2,6 +2,8 @@
  * What search reads, on a read-only connection of its own. Search runs on a worker thread, so the operations answer
  * synchronously; they never block the writer.
  */
+
+import { isImportedId } from '../../domain/event.ts'
 import {
   estimateTokens,
   memoryOrigin,
@@ -220,6 +222,7 @@ function foundSummary(row: FoundSummaryRow): FoundMemory {
     files: [...new Set([...filesEdited, ...filesRead])],
     createdAt,
     promptNumber,
+    saidBy: summary.saidBy ?? null,
     ...memoryOrigin(summary),
     tokens: summaryTokens(summary),
   }
@@ -228,9 +231,9 @@ function foundSummary(row: FoundSummaryRow): FoundMemory {
 type FoundPromptRow = Pick<
   FoundMemory,
   'id' | 'session' | 'project' | 'projectName' | 'text' | 'promptNumber' | 'createdAt'
->
+> & { eventId: string }
 
-function foundPrompt(row: FoundPromptRow): FoundMemory {
+function foundPrompt({ eventId, ...row }: FoundPromptRow): FoundMemory {
   return {
     ...OBSERVATION_ONLY,
     ...row,
@@ -238,7 +241,7 @@ function foundPrompt(row: FoundPromptRow): FoundMemory {
     kind: 'prompt',
     type: null,
     title: firstLine(row.text),
-    saidBy: 'person',
+    saidBy: isImportedId(eventId) ? 'tool' : 'person',
     files: [],
     tokens: estimateTokens(row.text),
   }
@@ -273,7 +276,7 @@ function selectFoundPrompts(db: Database, ids: readonly number[]): FoundPromptRo
   return db.all<FoundPromptRow>`
     SELECT p.id, p.content_session_id AS session, r.project,
       ${displayNameSql('r.project', 's.project_name')} AS projectName, p.prompt_text AS text,
-      p.prompt_number AS promptNumber, p.created_at_epoch AS createdAt
+      p.prompt_number AS promptNumber, p.created_at_epoch AS createdAt, p.event_id AS eventId
     FROM json_each(${ids}) wanted CROSS JOIN user_prompts p ON p.id = wanted.value
       JOIN search_rows r ON r.id = p.id * 4 + 2 JOIN sdk_sessions s USING (content_session_id)`
 }

@@ -109,6 +109,20 @@ export function sessionsWithPrefix(db: Database, prefix: string): string[] {
     WHERE ${startsWith('content_session_id', prefix)} ORDER BY content_session_id LIMIT ${MAX_PREFIX_MATCHES}`
 }
 
+/** Most characters of a request or outcome in a list. */
+const LISTED_CHARS = 1_000
+
+const WHOLE_REQUEST = sql`
+  SELECT request FROM session_summaries m WHERE m.content_session_id = s.content_session_id AND m.whole = 1`
+const FIRST_REQUEST = sql`
+  SELECT substr(prompt_text, 1, ${LISTED_CHARS}) FROM user_prompts p
+  WHERE p.content_session_id = s.content_session_id AND p.private = 0 ORDER BY p.prompt_number LIMIT 1`
+const NEWEST_SUMMARY = sql`
+  SELECT substr(coalesce(completed, learned, investigated), 1, ${LISTED_CHARS}) FROM session_summaries m
+  WHERE m.content_session_id = s.content_session_id ORDER BY m.whole DESC, m.created_at_epoch DESC LIMIT 1`
+const NEWEST_TITLE = sql`
+  SELECT title FROM observations o WHERE o.content_session_id = s.content_session_id ORDER BY o.id DESC LIMIT 1`
+
 /** Newest first. */
 export function listSessions(db: Database, filter: SessionFilter): SessionListItem[] {
   const where = whereEqual({ 's.status': filter.status, 's.project': filter.project, 's.client': filter.client })
@@ -119,6 +133,9 @@ export function listSessions(db: Database, filter: SessionFilter): SessionListIt
       ${displayNameSql('s.project', 's.project_name')} AS projectName, s.client, s.status, s.state, s.prompts,
       ${messages('pending')} AS pending, ${messages('processing')} AS processing, ${messages('failed')} AS failed,
       (SELECT count(*) FROM observations o WHERE o.content_session_id = s.content_session_id) AS observations,
+      coalesce((${WHOLE_REQUEST}), (${FIRST_REQUEST})) AS request,
+      coalesce((${NEWEST_SUMMARY}), (${NEWEST_TITLE})) AS outcome,
+      (SELECT count(*) FROM shown WHERE content_session_id = s.content_session_id) AS given,
       s.waiting, s.quarantine, s.wake_at AS wakeAt, s.created_at_epoch AS createdAt, s.updated_at_epoch AS updatedAt,
       CASE WHEN s.content_session_id LIKE ${`${HAND_WRITTEN_SESSION_PREFIX}%`}
         OR EXISTS (SELECT 1 FROM events e WHERE e.content_session_id = s.content_session_id) THEN NULL

@@ -11,6 +11,7 @@ import type {
   TraceRow,
 } from '../port.ts'
 import { selectCallFigures, selectCallsOfEffect } from './calls.ts'
+import { selectGiven } from './context.ts'
 import { type Database, raw } from './database.ts'
 import { selectEvent, selectSourceEvents } from './events.ts'
 import { selectMessage, selectQueue, selectQueueDepth, selectQueueStats } from './inbox.ts'
@@ -91,6 +92,7 @@ export function selectSessionHistory(
     observationRows: selectStoryObservations(db, session, rows),
     summaryRows: selectStorySummaries(db, session, rows),
     calls: selectCallFigures(db, session, rows),
+    given: selectGiven(db, session),
     outcomes: db.all<SessionStory['outcomes'][number]>`
       SELECT kind, outcome, count(*) AS count FROM events WHERE content_session_id = ${session}
       GROUP BY kind, outcome ORDER BY kind, outcome`,

@@ -14,7 +14,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
   return (
     <button
       type="button"
-      class="plain small-button"
+      class="plain small"
       onClick={() => void copy()}
       aria-label={`Copy the ${what} ${safeLine(text, 80)}`}
     >

@@ -89,7 +89,7 @@ export function Dialog({ title, onClose, children, actions }: DialogProps) {
           <Icon name="close" />
         </button>
       </header>
-      <div class="dialog-body">{children}</div>
+      <div class="dialog-body stack">{children}</div>
       {actions === undefined ? null : <footer class="row">{actions}</footer>}
       {/* Toasts below a modal dialog would be hidden and not read out. */}
       <Toasts />

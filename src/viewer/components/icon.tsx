@@ -3,7 +3,7 @@ import type { ObservationType } from '../../domain/observation.ts'
 import type { HitKind } from '../../domain/search-query.ts'
 
 const PATHS = {
-  now: 'M2 9h3l2-5 3 9 2-6 1 2h3',
+  start: 'M3 2.6h7l4 4v7.8H3zM10 2.6v4h4M6 9h5M6 11.6h5',
   memory: 'M8.5 2 15 5.2 8.5 8.4 2 5.2zM2.4 8.6l6.1 3 6.1-3M2.4 12l6.1 3 6.1-3',
   sessions: 'M3 4h11M3 8.5h11M3 13h7',
   usage: 'M3 14V9M7 14V3M11 14V6M15 14v-3',
@@ -21,16 +21,10 @@ const PATHS = {
   passage: 'M3 4.4h4.4v4.2c0 2-1 3.4-3.2 4M9.6 4.4H14v4.2c0 2-1 3.4-3.2 4',
   search: 'M7.4 2.8a4.6 4.6 0 1 1 0 9.2 4.6 4.6 0 0 1 0-9.2ZM10.8 10.8l3.8 3.8',
   pin: 'M6 2.6h5M6.8 2.6v4L5 9.2h7L10.2 6.6v-4M8.5 9.2v5.4',
-  lock: 'M4 7.8h9v6.4H4zM6 7.8V5.6a2.5 2.5 0 0 1 5 0v2.2M8.5 10.4v1.4',
   close: 'M4 4l9 9M13 4l-9 9',
   back: 'M10.5 3.5 5.5 8.5l5 5',
-  next: 'M6.5 3.5l5 5-5 5',
-  clock: 'M8.5 2.6a5.9 5.9 0 1 1 0 11.8 5.9 5.9 0 0 1 0-11.8ZM8.5 5.4v3.3l2.3 1.6',
-  spark: 'M9.4 2 4 9.6h4L7.4 15 13 7.2H9z',
-  warn: 'M8.5 2.6 15.4 14H1.6zM8.5 6.8v3.4M8.5 12.2v.2',
   trash: 'M3.4 4.6h10.2M6.6 4.6V3h3.8v1.6M4.6 4.6l.7 9.4h6.4l.7-9.4M7.2 7.2v4.4M9.8 7.2v4.4',
   edit: 'M3 14l.8-3.4L11 3.4l2.6 2.6-7.2 7.2z',
-  link: 'M7 10 10 7M6.2 7.4 4.6 9a2.5 2.5 0 0 0 3.5 3.5l1.6-1.6M10.8 9.6 12.4 8a2.5 2.5 0 0 0-3.5-3.5L7.3 6.1',
   help: 'M8.5 2.6a5.9 5.9 0 1 1 0 11.8 5.9 5.9 0 0 1 0-11.8ZM6.7 6.8a1.8 1.8 0 1 1 2.6 1.7c-.6.3-.8.6-.8 1.3M8.5 11.8v.1',
 } as const
 
@@ -54,7 +48,7 @@ export function Icon({ name, size = 17 }: { name: IconName; size?: number }) {
 /** Icon and colour of a kind of memory, with its name for screen readers. */
 export function KindIcon({ kind }: { kind: ObservationType | Exclude<HitKind, 'observation'> }) {
   return (
-    <span class="kind-icon" style={{ color: `var(--${kind})`, background: `var(--${kind}-soft)` }} title={kind}>
+    <span class="kind-icon" style={{ color: `var(--${kind})` }} title={kind}>
       <Icon name={kind} size={15} />
       <span class="unseen">{kind}</span>
     </span>

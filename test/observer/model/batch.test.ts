@@ -46,7 +46,7 @@ describe('batch.tools', () => {
     expect(text).not.toContain('far away')
   })
 
-  test('an edit without a patch shows the changed lines and one line around them', () => {
+  test('an edit without a patch shows the lines before and after', () => {
     const input = {
       file_path: '/home/dev/shop/a.py',
       edits: [
@@ -55,7 +55,9 @@ describe('batch.tools', () => {
       ],
     }
     const text = only(used('MultiEdit', input, { filePath: '/home/dev/shop/a.py' }))
-    expect(text).toContain('replaced: everywhere\n@@ line 1\n b\n-c\n+X\n d\n@@ line 1\n-red\n+blue\n')
+    expect(text).toContain(
+      'replaced: everywhere\n@@ line 1\n-a\n-b\n-c\n-d\n-e\n+a\n+b\n+X\n+d\n+e\n@@ line 1\n-red\n+blue\n',
+    )
   })
 
   test('a failed edit shows the attempt and the error', () => {
@@ -91,90 +93,11 @@ describe('batch.tools', () => {
     expect(unknown).toContain('content:\nimport a\n')
   })
 
-  test('passed tests are counted, failed ones and other output stay', () => {
-    const passed = Array.from({ length: 9 }, (_, i) => `ok ${i + 1} - adds ${i}`)
-    const output = [...passed, 'not ok 10 - divides', '  expected: 2', '# tests 10', '# pass 9'].join('\n')
-    for (const event of [bash('node --test', output), bashFails('node --test', output)]) {
-      const text = only(event)
-      expect(text).toContain('[9 lines of passed tests left out]\nnot ok 10 - divides\n  expected: 2\n# tests 10')
-      expect(text).not.toContain('adds 3')
-    }
-    expect(only(bash('./deploy', passed.join('\n')))).toContain('adds 3')
-    const few = passed.slice(0, 2).join('\n')
-    expect(only(bash('node --test', few))).toContain(few)
-  })
-
-  test.each([
-    ['Vitest', ' ✓ test/a.test.ts > cart > adds 3ms'],
-    ['Go', '--- PASS: TestAdd (0.00s)'],
-    ['Rust', 'test cart::adds ... ok'],
-    ['pytest', 'tests/test_cart.py::test_adds PASSED   [ 10%]'],
-    ['unittest', 'test_adds (cart.Test) ... ok'],
-    ['Jest', 'PASS src/cart.test.ts'],
-  ])('lines of passed tests of %s are left out', (_runner, line) => {
-    const command = 'npm test'
-    expect(only(bash(command, `${line}\n${line}\n${line}\nend`))).toContain('[3 lines of passed tests left out]\nend')
-  })
-
-  test('of lines that differ only in names and numbers the first are shown, and the last is named', () => {
-    const files = Array.from({ length: 300 }, (_, i) => ` create mode 100644 vendor/part-${i}/index.js`)
-    const output = [
-      '[main 76000c9] Add the parts',
-      ' 300 files changed',
-      ...files,
-      'warning: LF will be replaced',
-    ].join('\n')
-    const text = only(bash('git commit -am "Add the parts"', output))
-    expect(text).toContain(
-      'part-2/index.js\n[297 more lines like "create mode 100644 vendor/part-2/index.js" left out, the last: "create mode 100644 vendor/part-299/index.js"]\nwarning: LF will be replaced\n',
-    )
-    expect(text).toContain('[main 76000c9] Add the parts\n 300 files changed\n create mode')
-    expect(text.length).toBeLessThan(600)
-    const telling = files.map((line, i) => (i === 150 ? 'create failed: no space left' : line)).join('\n')
-    expect(only(bash('make', telling))).toContain('create failed: no space left')
-  })
-
-  test('the output of a package manager is counted also where its lines alternate', () => {
-    const output = Array.from({ length: 60 }, (_, i) => `Collecting part${i}\n  Downloading part${i}-1.0.whl (12 kB)`)
-    const text = only(
-      bash('pip install -r requirements.txt', [...output, 'Successfully installed part0-1.0'].join('\n')),
-    )
-    expect(text).toContain('[57 more lines like "Collecting part2" left out, the last: "Collecting part59"]')
-    expect(text).toContain('Successfully installed')
-    expect(text.length).toBeLessThan(800)
-  })
-
-  test('lines unlike the rest are never left out, whatever they begin with', () => {
-    const lines = Array.from({ length: 40 }, (_, i) => `INFO request ${i} served from cache`)
-    lines[20] = 'INFO the migration chose the second index of orders'
-    lines[30] = 'INFO worker stopped after the queue was empty'
-    const text = only(bash('./server', lines.join('\n')))
-    expect(text).toContain('the migration chose the second index of orders')
-    expect(text).toContain('worker stopped after the queue was empty')
-    expect(text).not.toContain('request 25 served')
-  })
-
   test("the client's note on the directory is not shown", () => {
     const note = 'Shell cwd was reset to /home/dev/shop'
     const response = { stdout: 'done', stderr: `${note}\n`, interrupted: false }
     expect(only(used('Bash', { command: 'cd api && make' }, response))).toContain('<outcome>\ndone\n</outcome>')
     expect(only(bash('cd api && make', `one\n${note}\ntwo`))).toContain('one\ntwo')
-  })
-
-  test('what a tool returns of its own input is not shown twice', () => {
-    const text = only(used('WebSearch', { query: 'vendored parts' }, { query: 'vendored parts', results: ['one'] }))
-    expect(text.match(/vendored parts/g)).toHaveLength(1)
-    expect(text).toContain('one')
-    const plan = `# Plan\n${'Move the cart to integer cents, then the tax module. '.repeat(4)}`
-    const approved = only(used('ExitPlanMode', { plan }, `The user approved the plan:\n${plan}\nGo on.`))
-    expect(approved.match(/# Plan/g)).toHaveLength(1)
-    expect(approved).toContain('Go on.')
-    const questions = [{ question: 'Cents or decimals?', options: [{ label: 'Cents' }, { label: 'Decimals' }] }]
-    const asked = only(
-      used('AskUserQuestion', { questions }, { questions, answers: { 'Cents or decimals?': 'Cents' } }),
-    )
-    expect(asked.match(/"label":"Decimals"/g)).toHaveLength(1)
-    expect(asked).toContain('Cents or decimals?":"Cents')
   })
 
   test('a read shows file, lines and a shortened content', () => {

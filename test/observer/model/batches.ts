@@ -5,7 +5,6 @@ import { type BatchOptions, renderBatch } from '../../../src/observer/model/mess
 const DEFAULTS: BatchOptions = {
   projectDir: '/home/dev/shop',
   fieldChars: 4_000,
-  outputChars: 4_000,
   totalChars: 40_000,
   folded: [],
   withheld: [],

@@ -2,24 +2,18 @@
  * Parses a model's reply into observations, a summary, or a skip with its reason. It never throws and keeps every part
  * of a damaged reply that can be read.
  */
-import type { ObservationDraft, SummaryDraft } from '../../../domain/observation.ts'
-import { truncateAtWord } from '../../../domain/plain-text.ts'
-import { unique } from '../../../reading/text.ts'
-import { type ReplyElement, readElements } from './elements.ts'
 import {
-  decodeEntities,
-  decodeText,
-  isPlaceholderText,
-  MAX_FACT_CHARS,
-  MAX_FACTS,
-  parseConcepts,
-  parseFacts,
-  parseFiles,
-  parseFunctions,
-  parseNumbers,
-  parseType,
-  textLine,
-} from './values.ts'
+  type FunctionChange,
+  OBSERVATION_TYPES,
+  type ObservationDraft,
+  type ObservationType,
+  type SummaryDraft,
+} from '../../../domain/observation.ts'
+import { truncateAtWord } from '../../../domain/plain-text.ts'
+import { toWellFormed } from '../../../domain/sanitize.ts'
+import { stripControlCharacters, unique } from '../../../reading/text.ts'
+import { BULLET, type FieldEntry, looseItem, type ReplyElement, readElements } from './elements.ts'
+import { decodeEntities } from './tags.ts'
 
 export interface ParsedObservation
   extends Omit<ObservationDraft, 'agent' | 'discoveryTokens' | 'discoveryEstimated' | 'sources'> {
@@ -44,21 +38,17 @@ export interface ParsedReply {
 
 /** More than any batch has. */
 const MAX_OBSERVATIONS = 50
-/** A title is one line of a list; the prompt asks for a short one. */
-const MAX_TITLE_CHARS = 300
+/** Of a title or a reason. */
+const MAX_LINE_CHARS = 300
 /** About two pages: more would be a transcript. */
 const MAX_TEXT_CHARS = 8_000
-/** The reason of a skip is one line. */
-const MAX_REASON_CHARS = 500
-/** A field that occurs more often comes from a model that repeats itself. */
-const MAX_REPEATS = 20
 
 const ESCAPED_ROOT = /&lt;(?:observation|summary|skip|resolved)/i
 
 export function parseReply(text: string): ParsedReply {
-  const reply = parse(text)
+  const reply = interpret(readElements(text))
   // Some models escape the whole reply.
-  return isAnswer(reply) || !ESCAPED_ROOT.test(text) ? reply : parse(decodeEntities(text))
+  return isAnswer(reply) || !ESCAPED_ROOT.test(text) ? reply : interpret(readElements(decodeEntities(text)))
 }
 
 /** Prose without an observation, a summary, a skip and a mark is not an answer. */
@@ -66,146 +56,192 @@ export function isAnswer({ observations, summary, skip, skipSummary, resolved }:
   return observations.length > 0 || summary !== null || skip !== null || skipSummary !== null || resolved.length > 0
 }
 
-function parse(text: string): ParsedReply {
-  const { answered, all, marks } = readElements(text)
-  const resolved = parseNumbers(marks.join(' '))
-  const reply = interpret(answered, resolved)
-  return isAnswer(reply) ? reply : interpret(all, resolved)
-}
-
-function interpret(elements: readonly ReplyElement[], resolved: number[]): ParsedReply {
+function interpret(elements: readonly ReplyElement[]): ParsedReply {
   const read = <T>(root: string, of: (element: ReplyElement) => T | null): T[] =>
-    elements
-      .filter((element) => element.root === root)
-      .map(of)
-      .filter((value) => value !== null)
+    elements.flatMap((element) => (element.root === root ? (of(element) ?? []) : []))
+  const joinReasons = (reasons: string[]) => textLine(unique(reasons).join('; '), MAX_LINE_CHARS) || null
   return {
     observations: read('observation', readObservation).slice(0, MAX_OBSERVATIONS),
-    summary: mergeSummaries(read('summary', readSummary)),
+    summary: readSummary(elements),
     skip: joinReasons(read('skip', readReason)),
     skipSummary: joinReasons(read('skip_summary', readReason)),
-    resolved,
+    resolved: parseNumbers(elements.flatMap((element) => texts(element, 'resolved')).join(' ')),
   }
 }
 
 /** Null if it has no content: a repeated example, or a tag that is only mentioned in prose. */
 function readObservation(element: ReplyElement): ParsedObservation | null {
-  if (element.attributes === null && !(element.texts.has('type') && fieldCount(element) > 1)) return null
-  const numbers = (name: string): number[] => parseNumbers(texts(element, name).join(' '))
-  const amendments = parseAmendments(texts(element, 'amends'))
+  const { attributes, fields } = element
+  if (attributes === null && !(fields.has('type') && fields.size > 1)) return null
+  const list = (name: string) => fields.get(name) ?? []
+  const line = (name: string) => textLine(texts(element, name)[0] ?? '', MAX_LINE_CHARS) || null
+  const amendments = texts(element, 'amends').map(readAmendment)
   const content = {
-    title: firstLine(element, 'title'),
-    subtitle: firstLine(element, 'subtitle'),
+    title: line('title'),
+    subtitle: line('subtitle'),
     narrative: paragraphs(element, 'narrative') ?? looseText(element),
-    facts: unique([...parseFacts(entries(element, 'facts')), ...amendments.facts]).slice(0, MAX_FACTS),
-    filesRead: parseFiles(entries(element, 'files_read')),
-    filesModified: parseFiles(entries(element, 'files_modified')),
-    functionsChanged: parseFunctions(entries(element, 'functions_changed')),
+    facts: parseFacts([...list('facts'), ...amendments.flatMap(({ facts }) => facts)]),
+    filesRead: parseFiles(list('files_read')),
+    filesModified: parseFiles(list('files_modified')),
+    functionsChanged: parseFunctions(list('functions_changed')),
   }
   // A type and concepts alone are no content.
-  if (Object.keys(written(content)).length === 0) return null
+  if (isEmpty(content)) return null
+  const [status = ''] = texts(element, 'status')
   return {
     type: parseType(texts(element, 'type')[0] ?? ''),
     ...content,
-    concepts: parseConcepts(entries(element, 'concepts')),
-    from: numbers('from'),
-    supersedes: numbers('supersedes'),
-    amends: amendments.ids,
-    status: parseStatus(texts(element, 'status')[0] ?? ''),
+    concepts: parseConcepts(list('concepts')),
+    from: parseNumbers(texts(element, 'from').join(' ')),
+    supersedes: parseNumbers(texts(element, 'supersedes').join(' ')),
+    amends: unique(amendments.flatMap(({ ids }) => ids)),
+    status: /^open|^un(?:re)?solved/i.test(status) ? 'open' : /^(?:un|not\W?)tested/i.test(status) ? 'untested' : null,
   }
-}
-
-/** A model reports what is open or untested; what was solved it names in a mark. */
-function parseStatus(written: string): ParsedObservation['status'] {
-  if (/^(?:open|unresolved|unsolved)\b/i.test(written)) return 'open'
-  return /^(?:untested|not[ _-]?tested|unverified)\b/i.test(written) ? 'untested' : null
 }
 
 /** `12 old statement → new one`: the number, then what is replaced, which is kept as a fact. */
-function parseAmendments(written: readonly string[]): { ids: number[]; facts: string[] } {
-  const ids: number[] = []
-  const facts: string[] = []
-  for (const text of written) {
-    const [, number = '', statement = ''] = /^\D{0,20}?(\d{1,9})(?!\d)[\s:,.–-]{0,8}(.*)$/s.exec(text) ?? []
-    const hasWords = /\p{L}/u.test(statement)
-    ids.push(...parseNumbers(hasWords ? number : text))
-    if (hasWords) facts.push(textLine(`Amends #${number}: ${statement}`, MAX_FACT_CHARS))
-  }
-  return { ids: unique(ids), facts }
+function readAmendment(text: string): { ids: number[]; facts: FieldEntry[] } {
+  const [, number = '', statement = ''] = /^\D{0,20}?(\d{1,9})(?!\d)[\s:,.–-]{0,8}(.*)$/s.exec(text) ?? []
+  if (!/\p{L}/u.test(statement)) return { ids: parseNumbers(text), facts: [] }
+  return { ids: parseNumbers(number), facts: [looseItem(`Amends #${number}: ${statement}`)] }
 }
 
-function readSummary(element: ReplyElement): SummaryDraft | null {
-  if (element.attributes === null && fieldCount(element) < 2) return null
+/** Of several summaries each field is the first one with content. */
+function readSummary(elements: readonly ReplyElement[]): SummaryDraft | null {
+  const found = elements.filter(
+    ({ root, attributes, fields }) => root === 'summary' && (attributes !== null || fields.size > 1),
+  )
+  const first = (name: string) =>
+    found.map((element) => paragraphs(element, name)).find((text) => text !== null) ?? null
+  const files = (name: string) => parseFiles(found.flatMap(({ fields }) => fields.get(name) ?? []))
   const summary = {
-    request: paragraphs(element, 'request') ?? firstLine(element, 'title'),
-    investigated: paragraphs(element, 'investigated'),
-    learned: paragraphs(element, 'learned'),
-    completed: paragraphs(element, 'completed') ?? paragraphs(element, 'narrative') ?? looseText(element),
-    nextSteps: paragraphs(element, 'next_steps'),
-    notes: paragraphs(element, 'notes'),
-    filesRead: parseFiles(entries(element, 'files_read')),
-    filesEdited: parseFiles(entries(element, 'files_modified')),
+    request: first('request') ?? first('title'),
+    investigated: first('investigated'),
+    learned: first('learned'),
+    completed: first('completed') ?? first('narrative') ?? found.map(looseText).find((text) => text !== null) ?? null,
+    nextSteps: first('next_steps'),
+    notes: first('notes'),
+    filesRead: files('files_read'),
+    filesEdited: files('files_modified'),
   }
-  return Object.keys(written(summary)).length === 0 ? null : summary
+  return isEmpty(summary) ? null : summary
 }
 
-/** The first summary wins; the others fill its gaps. */
-function mergeSummaries([first, ...others]: readonly SummaryDraft[]): SummaryDraft | null {
-  if (first === undefined) return null
-  const merged = { ...first }
-  for (const other of others) Object.assign(merged, { ...written(other), ...written(merged) })
-  return merged
+function isEmpty(fields: object): boolean {
+  return Object.values(fields).every((value) => value === null || value.length === 0)
 }
 
-/** The fields with content. */
-function written<T extends object>(fields: T): Partial<T> {
-  const entries = Object.entries(fields).filter(([, value]) => value !== null && value.length > 0)
-  return Object.fromEntries(entries) as Partial<T>
-}
-
-function fieldCount(element: ReplyElement): number {
-  return element.texts.size + element.lists.size
-}
-
-function entries(element: ReplyElement, name: string) {
-  return element.lists.get(name) ?? []
-}
-
-/** All occurrences of a field, then the root's attribute of the same name. */
-function texts(element: ReplyElement, name: string): string[] {
-  const fields = (element.texts.get(name) ?? []).slice(0, MAX_REPEATS).map(decodeText)
-  const attribute = element.attributes?.get(name.replace('_', '')) ?? ''
-  return [...fields, attribute].filter((text) => !isPlaceholderText(text))
-}
-
-function firstLine(element: ReplyElement, name: string): string | null {
-  const text = texts(element, name)[0]
-  return text === undefined ? null : textLine(text, MAX_TITLE_CHARS)
+/** All occurrences of a field, with the numbers in their attributes, then the root's attribute of the same name. */
+function texts({ attributes, fields }: ReplyElement, name: string): string[] {
+  const found = (fields.get(name) ?? []).map((entry) => {
+    const ids = entry.attributes.get('ids') ?? entry.attributes.get('id') ?? ''
+    return `${ids} ${decodeEntities(entry.raw)}`
+  })
+  return [...found, attributes?.get(name) ?? ''].map((text) => boundedText(text, MAX_TEXT_CHARS)).filter(Boolean)
 }
 
 function paragraphs(element: ReplyElement, name: string): string | null {
-  const text = unique(texts(element, name)).join('\n\n')
-  return text === '' ? null : truncateAtWord(text, MAX_TEXT_CHARS)
+  return boundedText(unique(texts(element, name)).join('\n\n'), MAX_TEXT_CHARS) || null
 }
 
 /** The text of an element without fields. Only if it is closed: after a mere mention of its tag, prose follows. */
-function looseText(element: ReplyElement): string | null {
-  const text = element.closed && fieldCount(element) === 0 ? decodeText(element.loose) : ''
-  return isPlaceholderText(text) ? null : truncateAtWord(text, MAX_TEXT_CHARS)
+function looseText({ closed, fields, loose }: ReplyElement): string | null {
+  return closed && fields.size === 0 ? boundedText(decodeEntities(loose), MAX_TEXT_CHARS) || null : null
 }
 
-const NO_REASON = 'no reason given'
-const TAG = /<[^<>]{1,100}>/g
-
-/** `<skip reason="…"/>`. Null if prose only mentions the tag: not closed, without a reason, not at the start of a line. */
-function readReason({ attributes, loose, closed, startsLine }: ReplyElement): string | null {
-  const attribute = textLine(attributes?.get('reason') ?? '', MAX_REASON_CHARS)
-  if (attribute !== '') return attribute
-  if (!closed && !startsLine) return null
-  const text = decodeText(loose.replace(TAG, ' '))
-  return textLine(closed ? text : (text.split('\n')[0] ?? ''), MAX_REASON_CHARS) || NO_REASON
+/** `<skip reason="…"/>`. Null if prose only mentions the tag: not closed, and without a reason. */
+function readReason({ attributes, loose, closed }: ReplyElement): string | null {
+  const reason = textLine(attributes?.get('reason') ?? '', MAX_LINE_CHARS)
+  if (reason !== '' || !closed) return reason || null
+  return textLine(decodeEntities(loose.replace(/<[^<>]{1,100}>/g, ' ')), MAX_LINE_CHARS) || 'no reason given'
 }
 
-function joinReasons(reasons: readonly string[]): string | null {
-  return reasons.length === 0 ? null : textLine(unique(reasons).join('; '), MAX_REASON_CHARS)
+// Values. What is too long is cut off, never rejected.
+
+/** What models write if they have nothing to say, or copy from an example. */
+const PLACEHOLDER =
+  /^[([{<]?(?:none|n\/a|na|nil|null|undefined|nothing|not applicable|tbd|\?|…|\.\.\.|[-–—]{1,2})?\.?[)\]}>]?$/i
+
+/** Without control characters and lone surrogates, trimmed; '' for a placeholder. */
+function boundedText(text: string, maxChars: number): string {
+  const clean = toWellFormed(stripControlCharacters(text.replace(/\r\n?/g, '\n'))).trim()
+  return PLACEHOLDER.test(clean) ? '' : truncateAtWord(clean, maxChars)
+}
+
+function textLine(text: string, maxChars: number): string {
+  return boundedText(text.replace(/\s+/g, ' '), maxChars)
+}
+
+/** `Bug fix`, `features`, `refactoring`, `discovery, change`; an unknown type, or a copied list of types, is a `change`. */
+function parseType(text: string): ObservationType {
+  const word = text.toLowerCase().replace(/[^a-z|]/g, '') || '?'
+  const isType = (type: ObservationType) => word.startsWith(type.slice(0, 3)) || type.endsWith(word)
+  return word.includes('|') ? 'change' : (OBSERVATION_TYPES.find(isType) ?? 'change')
+}
+
+const NUMBER_RANGE = /(?<!\d)(\d{1,9})(?!\d)(?:\s{0,4}(?:-|–|\.\.)\s{0,4}(\d{1,9})(?!\d))?/g
+const MAX_NUMBERS = 200
+
+/** `1 3`, `1,3-5`, `#1, #2`: in the given order. No number has more than nine digits. */
+function parseNumbers(text: string): number[] {
+  const numbers = new Set<number>()
+  for (const [, from = '', to = from] of text.matchAll(NUMBER_RANGE)) {
+    for (let number = Number(from); number <= Number(to) && numbers.size < MAX_NUMBERS; number++) {
+      if (number > 0) numbers.add(number)
+    }
+  }
+  return [...numbers]
+}
+
+const parseFacts = (list: readonly FieldEntry[]): string[] =>
+  collect(list, 40, (item) => [textLine(itemText(item), 1_000)])
+
+const parseConcepts = (list: readonly FieldEntry[]): string[] =>
+  collect(list, 20, (item) => itemText(item).split(/[,\n]/).map(parseConcept))
+
+const parseFiles = (list: readonly FieldEntry[]): string[] =>
+  collect(list, 200, (item) => itemText(item).split(/\n|, /).map(parsePath))
+
+/** '' for a type, which adds nothing as a concept. */
+function parseConcept(text: string): string {
+  const words = textLine(unquote(text), 60).toLowerCase()
+  const concept = words.replace(/^[#\s-]+|[.;:]$/g, '').replace(/[\s_]+/g, '-')
+  return OBSERVATION_TYPES.some((type) => type === concept.replaceAll('-', '')) ? '' : concept
+}
+
+/** Linux allows 4,096 bytes; real paths are far shorter. */
+const parsePath = (text: string): string => boundedText(unquote(text).replaceAll('\n', ' '), 1_024)
+
+/** `<function><name>…</name><file>…</file></function>` */
+const FUNCTION_PART = /<(name|file|path|action)>([^<]*)/gi
+
+function parseFunctions(list: readonly FieldEntry[]): FunctionChange[] {
+  return collect(list, 100, ({ attributes, raw }) => {
+    const text = decodeEntities(raw)
+    const parts = [...text.matchAll(FUNCTION_PART)].map(([, name = '', part = '']): [string, string] => [name, part])
+    const fields = new Map([['text', parts.length > 0 ? '' : text], ...attributes, ...parts])
+    const name = textLine(unquote(fields.get('name') || fields.get('text') || (fields.get('function') ?? '')), 300)
+    const file = parsePath(fields.get('file') ?? fields.get('path') ?? '')
+    const change = fields.get('action') ?? fields.get('change') ?? ''
+    const isNew = /^\s*(?:new|add|creat|introduc)/i.test(change)
+    const action = isNew ? 'new' : /^\s*(?:delet|remov|drop)/i.test(change) ? 'deleted' : 'modified'
+    return name === '' ? [] : [{ name, file, action }]
+  })
+}
+
+/** Without a bullet, and without quotes or backticks around the whole text. */
+function unquote(text: string): string {
+  const item = text.trim().replace(BULLET, '')
+  return (/^(["'`])(.*)\1$/s.exec(item)?.[2] ?? item).trim()
+}
+
+/** In an attribute of the item where it has no text. */
+function itemText({ attributes, raw }: FieldEntry): string {
+  return [decodeEntities(raw), ...attributes.values()].find((value) => value.trim() !== '') ?? ''
+}
+
+/** Each value once; an empty text is none. */
+function collect<T>(list: readonly FieldEntry[], max: number, read: (item: FieldEntry) => T[]): T[] {
+  const values = list.flatMap(read).filter((value) => value !== '')
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()].slice(0, max)
 }

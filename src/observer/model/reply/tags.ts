@@ -1,18 +1,15 @@
 /** Finds the tags of a model's reply in one pass. Only the names of the grammar are tags; everything else is text. */
-import { decodeText } from './values.ts'
 
 /** The names by role, each with its other spellings behind `=`. */
 const GRAMMAR = {
-  root: 'observation summary=sessionsummary skip=skipobservation skip_summary',
+  root: 'observation summary=session_summary skip=skip_observation skip_summary',
   text:
-    'type title subtitle narrative=description=text from supersedes amends=amend status ' +
-    'request investigated learned completed next_steps=nextstep notes=note',
+    'type title subtitle narrative=description=text from supersedes amends=amend resolved status ' +
+    'request investigated learned completed next_steps=next_step notes=note',
+  list: 'facts concepts files_read files_modified=files_edited=files_changed functions_changed=functions',
   /** The name of a list begins with the name of its items; `item` may be in every list. */
-  list: 'facts concepts files_read files_modified=filesedited=fileschanged functions_changed=functions',
-  item: 'fact concept file=path function item=li',
+  item: 'fact concept file=path function item=li=entry',
   thought: 'think=thinking=thought=thoughts=reasoning',
-  /** `<resolved ids="23 24"/>`: beside the elements or inside of one. */
-  mark: 'resolved',
   /** Around a whole reply. */
   wrapper: 'observations response reply answer output result results',
 }
@@ -24,9 +21,8 @@ const plainName = (written: string): string => written.toLowerCase().replace(/[-
 
 const KNOWN = new Map<string, { role: Role; name: string }>()
 for (const role of Object.keys(GRAMMAR) as Role[]) {
-  for (const spellings of GRAMMAR[role].split(' ')) {
-    const [name = '', ...others] = spellings.split('=')
-    for (const spelling of [plainName(name), ...others]) KNOWN.set(spelling, { role, name })
+  for (const spellings of GRAMMAR[role].split(' ').map((names) => names.split('='))) {
+    for (const spelling of spellings) KNOWN.set(plainName(spelling), { role, name: spellings[0] ?? '' })
   }
 }
 
@@ -41,91 +37,84 @@ export interface Tag {
   /** Index of `<`, and of the text after the tag. */
   start: number
   end: number
-  /** Its index in the list of tags, and the index of the tag that closes it; null if none does. */
+  /** In the list of tags. */
   index: number
-  close: number | null
+  /** The tag that closes it; null if there is none, or if the same tag opens again before. */
+  close: Tag | null
 }
 
+/** A comment, or CDATA, at the start of a line or after a tag. Elsewhere its marks are only mentioned. */
+const SECTION = /(?<=(?:^|[\n>])\s{0,16})<!(?:\[CDATA\[((?:(?!<!\[CDATA\[)[\s\S])*?)\]\]>|--(?:(?!<!--)[\s\S])*?-->)/g
+/** A tag at the end of a reply that was cut off inside of it. */
+const TORN_TAG = /^<\/?(?:[a-z][\w-]*(?:\s+[\w-]+(?:\s*=[^<>]*)?)?\s*)?$/i
 /** A longer tag was never closed. */
 const MAX_TAG_CHARS = 2_048
 
+/** Without the fence around it, what was cut off in a tag, and tags in sections. */
+export function prepareReply(reply: string): string {
+  const text = reply
+    .replace(SECTION, (section, cdata = section) => cdata.replaceAll('&', '&amp;').replaceAll('<', '&lt;'))
+    .replaceAll('<![CDATA[', '')
+  const isFenced = /^[^<]*```/.test(text) && text.trimEnd().endsWith('\n```')
+  const whole = isFenced ? text.trimEnd().slice(0, -3) : text
+  const last = whole.lastIndexOf('<')
+  return last >= 0 && TORN_TAG.test(whole.slice(last, last + MAX_TAG_CHARS)) ? whole.slice(0, last) : whole
+}
+
+const NAMES = [...KNOWN.keys()].map((name) => [...name].join('[-_.]?')).join('|')
+/** Brackets may stand between quotes, unless the quotes do not match. A tag that another one interrupts ends at its name. */
+const TAG_REST = String.raw`(?:[^<>=]|=\s{0,8}(?:"[^"\n]{0,2048}"|'[^'\n]{0,2048}'|(?=[^\s"']))){0,2048}>|[^<>]{0,2048}>|(?=[^<>]{0,2048}<)`
 /** A namespace prefix is ignored. */
-const TAG_START = /<(\/?)(\s{0,16})(?:\w{1,32}:)?([a-z_][\w.-]{0,31})/gi
-/** Brackets may stand between quotes, unless the quotes do not match. */
-const TAG_REST = /^(?:[^<>=]|=\s{0,8}(?:"[^"\n]*"|'[^'\n]*'|(?=[^\s"'])))*>|^[^<>]*>/
+const TAG = new RegExp(String.raw`<(/?)\s{0,16}(?:\w{1,32}:)?(${NAMES})(?![\w.-])(${TAG_REST})`, 'gi')
 const ATTRIBUTE = /([\w:-]{1,64})\s{0,8}=\s{0,8}(?:"([^"]*)|'([^']*)|([^\s"'>]+?)(?=\s|\/?>))/g
 
 export function scanTags(text: string): Tag[] {
   const tags: Tag[] = []
-  TAG_START.lastIndex = 0
-  for (let match = TAG_START.exec(text); match !== null; match = TAG_START.exec(text)) {
-    const tag = readTag(text, match)
-    if (tag === null || isMention(text, tag)) continue
-    tags.push({ ...tag, index: tags.length })
-    TAG_START.lastIndex = tag.end
+  for (const { 0: whole, 1: slash, 2: name = '', 3: rest = '', index: start } of text.matchAll(TAG)) {
+    const known = KNOWN.get(plainName(name))
+    const end = start + whole.length
+    const form = slash === '/' ? 'close' : rest.endsWith('/>') ? 'empty' : 'open'
+    const attributes = readAttributes(form === 'close' ? '' : rest)
+    // A tag in backticks is mentioned, not used, unless it has attributes as a skip has.
+    const isMention = attributes.size === 0 && /^[^`]?`$/.test(text.slice(start - 2, start)) && text[end] === '`'
+    if (known !== undefined && !isMention) {
+      tags.push({ ...known, form, attributes, start, end, index: tags.length, close: null })
+    }
   }
-  linkTags(tags)
+  for (const tag of tags) tag.close = closingTag(tags, tag)
   return tags
 }
 
-function readTag(
-  text: string,
-  { 0: begin, 1: slash, 2: space, 3: written = '', index: start }: RegExpExecArray,
-): Tag | null {
-  const known = KNOWN.get(plainName(written))
-  if (known === undefined) return null
-  const nameEnd = start + begin.length
-  const rest = text.slice(nameEnd, nameEnd + MAX_TAG_CHARS)
-  // A tag that another one interrupts ends at its name.
-  const inside = TAG_REST.exec(rest)?.[0] ?? (/^[^<>]*</.test(rest) ? '' : null)
-  // `a < title b >` is a comparison; `< title >` is a tag.
-  if (inside === null || (space !== '' && !/^\s*\/?>$/.test(inside))) return null
-  const form = slash === '/' ? 'close' : inside.endsWith('/>') ? 'empty' : 'open'
-  const attributes = readAttributes(form === 'close' ? '' : inside)
-  return { ...known, form, attributes, start, end: nameEnd + inside.length, index: -1, close: null }
+/** The next one of its name, if that closes. A list that contains another complete list was closed too late. */
+function closingTag(tags: readonly Tag[], { role, name, form, index }: Tag): Tag | null {
+  if (form !== 'open') return null
+  const formAt = (at: number) => (tags[at]?.name === name ? tags[at].form : null)
+  let at = index + 1
+  let isLate = false
+  for (; at < tags.length && formAt(at) !== 'close' && formAt(at) !== 'open'; at++) {
+    isLate ||= role === 'list' && tags[at]?.role === 'list' && tags[at - 1]?.form === 'close'
+  }
+  // A text may mention its own tag once, or its opening and closing tag.
+  const isMention = role === 'text' && at === index + 1 && formAt(at) === 'open' && formAt(at + 1) === 'close'
+  if (isMention) at += formAt(at + 2) === 'close' ? 2 : 1
+  return formAt(at) === 'close' && !isLate ? (tags[at] ?? null) : null
 }
 
 function readAttributes(inside: string): Attributes {
-  const attributes = new Map<string, string>()
-  for (const [, name = '', double, single, bare = ''] of inside.matchAll(ATTRIBUTE)) {
-    const key = plainName(name)
-    if (!attributes.has(key)) attributes.set(key, decodeText(double ?? single ?? bare))
-  }
-  return attributes
+  const written = [...inside.matchAll(ATTRIBUTE)]
+  return new Map(
+    written.map(([, name = '', ...values]) => [plainName(name), decodeEntities(values.find(Boolean) ?? '')]),
+  )
 }
 
-/** A tag in backticks is mentioned, not used, unless it has attributes as a skip has. */
-function isMention(text: string, { attributes, start, end }: Tag): boolean {
-  return attributes.size === 0 && text[start - 1] === '`' && text[end] === '`' && text[start - 2] !== '`'
-}
+const NAMED_ENTITIES: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'", nbsp: ' ' }
+const ENTITY = /&(#x[\da-f]{1,6}|#\d{1,7}|lt|gt|amp|quot|apos|nbsp);/gi
 
-/** Backwards, so that each tag sees what follows it. */
-function linkTags(tags: readonly Tag[]): void {
-  const opens = new Map<string, number>()
-  const closes = new Map<string, number>()
-  for (const [index, tag] of [...tags.entries()].reverse()) {
-    const open = opens.get(tag.name) ?? tags.length
-    const close = closes.get(tag.name) ?? null
-    if (tag.form === 'close') closes.set(tag.name, index)
-    if (tag.form !== 'open') continue
-    opens.set(tag.name, index)
-    if (close === null || open > close || tag.role === 'thought') tag.close = close
-    // A text may mention its own tag once, or its opening and closing tag.
-    else if (tag.role === 'text' && open === index + 1 && close === index + 2) {
-      const next = tags[index + 3]
-      tag.close = next?.name === tag.name && next.form === 'close' ? index + 3 : close
-    }
-  }
-}
-
-/** Without a tag that the end of the reply cuts off. */
-export function withoutTornTag(text: string): string {
-  const start = text.lastIndexOf('<')
-  const [, written = '', rest = ''] = /^<\/?([a-z][\w-]*)?(.*)$/is.exec(text.slice(start, start + MAX_TAG_CHARS)) ?? []
-  const name = plainName(written)
-  const isTorn =
-    rest === ''
-      ? [...KNOWN.keys()].some((known) => known.startsWith(name))
-      : KNOWN.has(name) && !rest.includes('>') && /^\s*\/?$|^\s+[\w-]+(?:$|\s*=)/.test(rest)
-  return start >= 0 && isTorn ? text.slice(0, start) : text
+/** Decodes once: `&amp;lt;` is the text `&lt;`. Unknown entities stay. */
+export function decodeEntities(text: string): string {
+  return text.replace(ENTITY, (whole, name: string) => {
+    const code = Number(`0${name.slice(1)}`)
+    const isCharacter = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
+    return NAMED_ENTITIES[name.toLowerCase()] ?? (isCharacter ? String.fromCodePoint(code) : whole)
+  })
 }

@@ -7,6 +7,7 @@ import {
   FilterValueError,
   formatFilters,
   HIT_KINDS,
+  type HitKind,
   NO_FILTERS,
   parseFilters,
   SEARCH_FILTERS,
@@ -19,8 +20,14 @@ export interface MemoryQuery {
   filters: SearchFilters
 }
 
-/** Unlike a search in the terminal, the list shows all kinds unless some are selected; passages only with a search text. */
-export const EMPTY_MEMORY_QUERY: MemoryQuery = { text: '', filters: { ...NO_FILTERS, kinds: HIT_KINDS } }
+/** No kinds: those that `shownKinds` chooses. */
+export const EMPTY_MEMORY_QUERY: MemoryQuery = { text: '', filters: { ...NO_FILTERS, kinds: [] } }
+
+/** A search answers one hit of each turn, of any kind. Without a text each turn would be listed several times: only observations are. */
+export function shownKinds({ text, filters: { kinds } }: MemoryQuery): readonly HitKind[] {
+  if (kinds.length > 0) return kinds
+  return text.trim() === '' ? ['observation'] : HIT_KINDS
+}
 
 /** Limits of an address that people wrote. */
 const MAX_TEXT_CHARS = 10_000
@@ -33,7 +40,7 @@ export function parseMemoryQuery(parameters: URLSearchParams): MemoryQuery {
   for (;;) {
     try {
       const filters = parseFilters(valuesOf, Date.now())
-      const kinds = valuesOf(SEARCH_FILTERS.kinds.param).length === 0 ? HIT_KINDS : filters.kinds
+      const kinds = valuesOf(SEARCH_FILTERS.kinds.param).length === 0 ? [] : filters.kinds
       return { text: (parameters.get('q') ?? '').slice(0, MAX_TEXT_CHARS), filters: { ...filters, kinds } }
     } catch (error) {
       if (!(error instanceof FilterValueError) || ignored.has(error.param)) throw error
@@ -57,7 +64,7 @@ export function memoryHref({ text, filters }: MemoryQuery, id: string | null = n
   const parameters = new URLSearchParams([
     ...(text === '' ? [] : [['q', text]]),
     ...formatFilters(filters).filter(([param]) => param !== kindParam),
-    ...(isAllKinds(filters) ? [] : [[kindParam, filters.kinds.join()]]),
+    ...(filters.kinds.length === 0 ? [] : [[kindParam, filters.kinds.join()]]),
   ])
   const search = parameters.size === 0 ? '' : `?${parameters}`
   return `#/memory${id === null ? '' : `/${encodeURIComponent(id)}`}${search}`
@@ -66,10 +73,6 @@ export function memoryHref({ text, filters }: MemoryQuery, id: string | null = n
 /** Link to all memories that match these filters. */
 export function filterHref(filters: Partial<SearchFilters>): string {
   return memoryHref({ text: '', filters: { ...EMPTY_MEMORY_QUERY.filters, ...filters } })
-}
-
-function isAllKinds({ kinds }: SearchFilters): boolean {
-  return kinds.length === 0 || kinds.length === HIT_KINDS.length
 }
 
 interface ActiveFilter {
@@ -86,7 +89,6 @@ export function activeFilters(filters: SearchFilters): ActiveFilter[] {
     const { param } = SEARCH_FILTERS[name]
     const value = filters[name]
     const without = (rest: unknown) => ({ ...filters, [name]: rest })
-    if (name === 'kinds' && isAllKinds(filters)) return []
     if (value === null || value === false) return []
     if (typeof value !== 'object') return [{ param, value, without: without(EMPTY_MEMORY_QUERY.filters[name]) }]
     return value.map((item) => ({ param, value: item, without: without(value.filter((other) => other !== item)) }))

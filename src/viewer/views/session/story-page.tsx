@@ -1,40 +1,45 @@
-/** One session from its first prompt to its last summary: figures, state machine, failed messages and turns. */
-
+/** One session: its request, what came of it, failed messages, its turns; its state machine is behind "Details". */
 import { useRef, useState } from 'preact/hooks'
 import { clientTitle } from '../../../domain/clients.ts'
-import { receivedNote } from '../../author.tsx'
-import { countFigure, ErrorNotice, type Figure, FigureList, LoadingRows } from '../../components/basics.tsx'
+import {
+  Chip,
+  countFigure,
+  Details,
+  type Figure,
+  FigureList,
+  Loaded,
+  Meter,
+  Note,
+  Section,
+} from '../../components/basics.tsx'
 import { ActionDialog, runWithToast, useBusy } from '../../components/dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { ContextMeter, EffectProgress, SessionStatusChip, sessionTone } from '../../components/session-status.tsx'
+import { MemoryLink, receivedNote } from '../../components/memory-parts.tsx'
 import { Statechart } from '../../components/statechart.tsx'
 import { callDaemon } from '../../connection.ts'
-import { compactCount, countOf, durationText, fullCount, RelativeTime, usdText } from '../../format.tsx'
-import { liveSessions } from '../../live-sessions.ts'
-import { useObservable } from '../../observable.ts'
-import { useLast, useOperation, useReloadOnStream } from '../../queries.ts'
-import { viewHref } from '../../route.ts'
-import { safeLine, safeText } from '../../safe-text.ts'
-import { useRowKeys } from '../../shortcuts.ts'
+import { daemonSettings, daemonSettingValue } from '../../daemon-status.ts'
 import {
-  countEntries,
-  filterTurn,
-  STORY_FILTERS,
-  type StoryData,
-  type StoryFilter,
-  type StoryItemKind,
-  storyTurns,
-} from './story-turns.ts'
-import { TurnSection } from './turn.tsx'
-import './session.css'
+  compactCount,
+  countOf,
+  durationText,
+  fullCount,
+  RelativeTime,
+  timeOfDay,
+  usdText,
+  useNow,
+} from '../../format.tsx'
+import { useRowKeys } from '../../keyboard.ts'
+import { useObservable } from '../../observable.ts'
+import { useLive, useOperation } from '../../queries.ts'
+import { viewHref } from '../../route.ts'
+import { safeLine, safeText, titleText } from '../../safe-text.ts'
+import { StatusChip } from './session-parts.tsx'
+import { type StoryData, type StoryTurn, storyTurns } from './story-turns.ts'
+import { OutcomeList, TurnCard, TurnDetails } from './turn.tsx'
 
-/** Transitions that are loaded at first: a long working day. */
-const FIRST_TRACE = 600
-/** All that the daemon keeps. */
-const FULL_TRACE = 10_000
+/** Transitions that are loaded: a long working day. */
+const MAX_TRACE = 1_000
 const MAX_ROWS = 1_000
-/** Changes within this time cause one request, in ms. */
-const THROTTLE_MS = 350
 /** The last turns are expanded at first. */
 const OPEN_TURNS = 3
 const MAX_ERROR_CHARS = 500
@@ -46,103 +51,98 @@ interface StoryProps {
 }
 
 export function StoryPage({ session, turn }: { session: string; turn: number }) {
-  const [trace, setTrace] = useState(FIRST_TRACE)
-  const { data, error, reload } = useOperation('story', { session, trace, rows: MAX_ROWS })
+  // `session` may be the beginning of an id.
+  const answer = useLive(
+    useOperation('story', { session, trace: MAX_TRACE, rows: MAX_ROWS }),
+    (message) => message.type === 'change' || message.session.startsWith(session),
+  )
   const page = useRef<HTMLDivElement>(null)
   useRowKeys(page)
-  // `session` may be the beginning of an id.
-  useReloadOnStream((message) => message.type === 'change' || message.session.startsWith(session), THROTTLE_MS, reload)
-  const story = useLast(data)?.story ?? null
   return (
-    <div class="story stack" ref={page}>
-      <p class="story-back">
-        <a class="plain-link soft" href={viewHref('session')}>
-          <Icon name="back" /> Sessions
-        </a>
-      </p>
-      <ErrorNotice text={error} retry={reload} />
-      {story === null && error === null ? <LoadingRows rows={5} /> : null}
-      {story === null ? null : (
-        <>
-          <StoryHead story={story} reload={reload} />
-          {story.received === null ? (
-            <>
-              <SessionMachine story={story} />
-              <FailedMessages story={story} reload={reload} />
-            </>
-          ) : (
-            <p class="note" data-testid="received">
-              This session was {receivedNote(story.received)}. Its events, prompts and state are there; here are the
-              memories that came from it.
-            </p>
-          )}
-          <TurnList
-            story={story}
-            turn={turn}
-            isComplete={trace === FULL_TRACE}
-            onShowAll={() => setTrace(FULL_TRACE)}
-          />
-        </>
-      )}
+    <div class="page stack" ref={page} data-testid="story">
+      <a class="plain-link soft small" href={viewHref('session')}>
+        <Icon name="back" /> Sessions
+      </a>
+      {answer.data === null ? <h1>Session</h1> : null}
+      <Loaded query={answer}>{({ story }) => <Story story={story} turn={turn} reload={answer.reload} />}</Loaded>
     </div>
   )
+}
+
+function Story({ story, turn, reload }: StoryProps & { turn: number }) {
+  const all = storyTurns(story)
+  const turns = all.filter(({ number, observations, summaries }) => number + observations.length + summaries.length > 0)
+  const firstOpen = turns.length - OPEN_TURNS
+  const whole = story.summaryRows.find((summary) => summary.whole === true)
+  return (
+    <>
+      <StoryHead story={story} reload={reload} />
+      {story.received === null ? (
+        <FailedMessages story={story} reload={reload} />
+      ) : (
+        <div data-testid="received">
+          <Note>
+            This session was {receivedNote(story.received)}. Its events, prompts and state are there; here are the
+            memories that came from it.
+          </Note>
+        </div>
+      )}
+      {whole === undefined ? null : (
+        <Section title="What came of it" card>
+          <OutcomeList summary={whole} />
+        </Section>
+      )}
+      <ol class="stack" aria-label="Turns">
+        {turns.map((one, i) => (
+          <TurnCard
+            key={one.number}
+            turn={one}
+            open={one.number === turn || (Number.isNaN(turn) && i >= firstOpen)}
+            isTarget={one.number === turn}
+          />
+        ))}
+      </ol>
+      <Given story={story} />
+      <StoryDetails story={story} before={all.find((one) => !turns.includes(one))} />
+    </>
+  )
+}
+
+function requestOf({ prompts, summaryRows, row }: StoryData): string {
+  const whole = summaryRows.find((summary) => summary.whole === true)?.request ?? null
+  const first = prompts.find((prompt) => !prompt.private)?.text ?? summaryRows[0]?.request ?? row.project.name
+  return titleText(whole ?? first, 200)
 }
 
 function StoryHead({ story, reload }: StoryProps) {
   const { row } = story
   return (
-    <header>
-      <div class="story-name row wrap">
-        <h1 class="clamp">{safeLine(row.project.name)}</h1>
+    <header class="stack">
+      <div class="row wrap">
+        <h1 class="grow clamp" dir="auto">
+          {requestOf(story)}
+        </h1>
         {story.received === null ? (
           <>
-            <SessionStatusChip session={row} />
+            <StatusChip session={row} />
             <CloseOrReopen story={story} reload={reload} />
           </>
         ) : (
-          <span class="chip">received</span>
+          <Chip>received</Chip>
         )}
       </div>
-      <p class="soft small story-meta wrap">
-        <span class="mono">{safeLine(row.session)}</span>
+      <p class="row wrap small soft">
+        <span>{safeLine(row.project.name)}</span>
         <span>
           {safeLine(clientTitle(row.client))} in <span class="mono">{safeLine(row.cwd)}</span>
         </span>
         <span>
           started <RelativeTime at={row.createdAt} />, last event <RelativeTime at={row.heardAt} />
         </span>
+        <span class="mono">{safeLine(row.session)}</span>
       </p>
-      <FigureList class="story-totals" figures={storyFigures(story)} />
     </header>
   )
-}
-
-function storyFigures({ row, observations, summaries, calls, outcomes }: StoryData): Figure[] {
-  const { input, output, cacheRead, cacheWrite } = row.usage
-  const prices = calls.flatMap(({ cost }) => cost ?? [])
-  const cost = prices.reduce((sum, price) => sum + price, 0)
-  const events = outcomes.reduce((sum, { count }) => sum + count, 0)
-  const outcomeLines = outcomes.map(
-    ({ kind, outcome, count }) => `${fullCount(count)} ${kind.replaceAll('_', ' ')}: ${outcome ?? 'waiting'}`,
-  )
-  const callMs = calls.reduce((sum, { durationMs }) => sum + durationMs, 0)
-  return [
-    countFigure(row.prompts, 'prompt', 'Prompts of the user'),
-    countFigure(events, 'event', outcomeLines.join('\n')),
-    countFigure(observations, 'observation', 'Observations made from the session'),
-    countFigure(summaries, 'summary', 'One for each turn with enough content', 'summaries'),
-    countFigure(calls.length, 'call', `Calls to a model, ${durationText(callMs)} in total`),
-    {
-      name: 'tokens',
-      value: compactCount(input + output + cacheRead + cacheWrite),
-      about: `${fullCount(input)} in, ${fullCount(output)} out, ${fullCount(cacheRead)} read from the cache, ${fullCount(cacheWrite)} written to the cache`,
-    },
-    {
-      name: 'cost',
-      value: prices.length === 0 && calls.length > 0 ? 'unknown' : usdText(cost),
-      about: `US dollars for ${countOf(prices.length, 'call')} with a known price`,
-    },
-  ]
 }
 
 function CloseOrReopen({ story: { row }, reload }: StoryProps) {
@@ -193,31 +193,6 @@ function CloseOrReopen({ story: { row }, reload }: StoryProps) {
   )
 }
 
-function SessionMachine({ story: { row } }: { story: StoryData }) {
-  const live = useObservable(liveSessions).get(row.session)
-  const session = live ?? row
-  const { waiting, quarantine, contextTokens, generation, effect } = session
-  return (
-    <section class="card story-machine" aria-label="State machine">
-      <Statechart
-        label={safeLine(row.project.name)}
-        size="large"
-        tone={sessionTone(session)}
-        state={session.state}
-        transitions={live?.transitions ?? []}
-        heard={live?.heard ?? 0}
-      >
-        {quarantine === null ? null : (
-          <p class="note bad">Quarantined, because its state cannot be restored: {safeText(quarantine, 600)}</p>
-        )}
-        {waiting === null ? null : <p class="note warn">Waiting: {safeText(waiting, 600)}</p>}
-        {effect === null ? null : <EffectProgress effect={effect} />}
-        <ContextMeter tokens={contextTokens} generation={generation} />
-      </Statechart>
-    </section>
-  )
-}
-
 /** Messages that could not be observed, with buttons to retry or drop them. */
 function FailedMessages({ story: { row, messages }, reload }: StoryProps) {
   const [confirming, setConfirming] = useState(false)
@@ -238,27 +213,36 @@ function FailedMessages({ story: { row, messages }, reload }: StoryProps) {
       return `Dropped ${countOf(affected, 'message')}.`
     })
   if (failed.length === 0 && !isQuarantined) return null
-  return (
-    <section class="card story-failed" aria-labelledby="story-failed">
-      <div class="row wrap">
-        <h2 id="story-failed" class="grow">
-          {isQuarantined ? 'This session cannot be restored' : countOf(failed.length, 'failed message')}
-        </h2>
-        <button type="button" class="primary" disabled={retry.busy} onClick={retry.start}>
-          {isQuarantined ? 'Restart it' : 'Retry'}
+  const tools = (
+    <span class="row">
+      <button type="button" class="primary" disabled={retry.busy} onClick={retry.start}>
+        {isQuarantined ? 'Restart it' : 'Retry'}
+      </button>
+      {failed.length === 0 ? null : (
+        <button type="button" class="danger" onClick={() => setConfirming(true)}>
+          Drop
         </button>
-        {failed.length === 0 ? null : (
-          <button type="button" class="danger" onClick={() => setConfirming(true)}>
-            Drop
-          </button>
-        )}
-      </div>
-      {isQuarantined ? (
-        <p class="soft">Its stored state cannot be read. A restart continues with its stored messages and memories.</p>
-      ) : null}
-      <ul>
-        {failed.slice(0, MAX_FAILED).map((message) => (
-          <FailedMessage key={message.id} message={message} />
+      )}
+    </span>
+  )
+  const title = isQuarantined ? 'This session cannot be restored' : countOf(failed.length, 'failed message')
+  return (
+    <Section title={title} card tools={tools}>
+      {row.quarantine === null ? null : (
+        <p class="soft">
+          Its stored state cannot be read: {safeText(row.quarantine, MAX_ERROR_CHARS)}. A restart continues with its
+          stored messages and memories.
+        </p>
+      )}
+      <ul class="rows" data-testid="failed">
+        {failed.slice(0, MAX_FAILED).map(({ id, tool, kind, prompt, attempts, error }) => (
+          <li key={id}>
+            <b>{safeLine(tool ?? kind.replaceAll('_', ' '))}</b>{' '}
+            <span class="soft">
+              of turn {prompt}, {countOf(attempts, 'attempt')}
+            </span>
+            <p class="bad mono small">{safeText(error ?? 'unknown error', MAX_ERROR_CHARS)}</p>
+          </li>
         ))}
       </ul>
       {failed.length > MAX_FAILED ? <p class="soft">and {failed.length - MAX_FAILED} more</p> : null}
@@ -274,102 +258,100 @@ function FailedMessages({ story: { row, messages }, reload }: StoryProps) {
           <p>Dropped messages are never observed, so no memories are made from them. This cannot be undone.</p>
         </ActionDialog>
       ) : null}
-    </section>
+    </Section>
   )
 }
 
-function FailedMessage({ message }: { message: StoryData['messages'][number] }) {
+function Given({ story: { given } }: { story: StoryData }) {
+  if (given.length === 0) return null
   return (
-    <li>
-      <p>
-        <b>{safeLine(message.tool ?? message.kind.replaceAll('_', ' '))}</b>{' '}
-        <span class="soft">
-          of turn {message.prompt}, {countOf(message.attempts, 'attempt')}, <RelativeTime at={message.createdAt} />
-        </span>
-      </p>
-      <p class="story-error bad mono smaller clamp">{safeText(message.error ?? 'unknown error', MAX_ERROR_CHARS)}</p>
-    </li>
-  )
-}
-
-interface TruncationProps {
-  story: StoryData
-  /** All stored transitions are loaded. */
-  isComplete: boolean
-  onShowAll(): void
-}
-
-function TurnList({ story, turn, ...truncation }: TruncationProps & { turn: number }) {
-  const [filter, setFilter] = useState<StoryFilter>('all')
-  const isNew = useIsNew(story)
-  const turns = storyTurns(story)
-  const visible = turns.flatMap((one) => filterTurn(one, filter) ?? [])
-  const firstOpen = visible.length - OPEN_TURNS
-  return (
-    <section data-testid="story" aria-labelledby="story-title">
-      <div class="story-line-head row wrap spread">
-        <h2 id="story-title">Timeline</h2>
-        <fieldset class="story-filter wrap">
-          <legend class="unseen">Show</legend>
-          {STORY_FILTERS.map((name) => (
-            <label key={name} class={name === filter ? 'chosen' : ''}>
-              <input type="radio" name="story-shown" checked={name === filter} onChange={() => setFilter(name)} />
-              {name} <span class="figure soft">{fullCount(countEntries(turns, name))}</span>
-            </label>
-          ))}
-        </fieldset>
-      </div>
-      <TruncationNotes story={story} {...truncation} />
-      {visible.length === 0 ? <p class="soft story-note">No entries match this filter.</p> : null}
-      <ol class="story-turns stack">
-        {visible.map((one, i) => (
-          <TurnSection
-            key={`${filter} ${one.number}`}
-            turn={one}
-            open={one.number === turn || (Number.isNaN(turn) && i >= firstOpen) || filter !== 'all'}
-            isTarget={one.number === turn}
-            isNew={isNew}
-          />
+    <Section title="What it was given" about="with its prompts and the files that it read" card>
+      <ul class="rows small">
+        {given.map(({ id, type, title, at }) => (
+          <MemoryLink key={id} href={viewHref('memory', id)} kind={type} title={title}>
+            <RelativeTime at={at} />
+          </MemoryLink>
         ))}
-      </ol>
-    </section>
+      </ul>
+    </Section>
   )
 }
 
-/** True for rows with a higher id than all rows when the page was opened. */
-function useIsNew(story: StoryData): (kind: StoryItemKind, id: number) => boolean {
-  const [newestIds] = useState(() => ({
-    trace: maxId(story.trace),
-    observation: maxId(story.observationRows),
-    summary: maxId(story.summaryRows),
-    call: maxId(story.calls),
-  }))
-  return (kind, id) => id > newestIds[kind]
+/** `before`: what happened before the first prompt. */
+function StoryDetails({ story, before }: { story: StoryData; before: StoryTurn | undefined }) {
+  const { row, trace, traceDropped, received } = story
+  const newest = trace.reduce<(typeof trace)[number] | undefined>(
+    (last, line) => (last === undefined || line.id > last.id ? line : last),
+    undefined,
+  )
+  return (
+    <Details summary="Details">
+      <FigureList figures={storyFigures(story)} />
+      {received === null ? (
+        <>
+          <Statechart state={row.state} last={newest} />
+          <CurrentWork story={story} />
+        </>
+      ) : null}
+      {before === undefined ? null : <TurnDetails turn={before} label="Before the first prompt" />}
+      {traceDropped === 0 ? null : <p class="soft small">{countOf(traceDropped, 'older transition')} deleted.</p>}
+    </Details>
+  )
 }
 
-function maxId(rows: readonly { id: number }[]): number {
-  return rows.reduce((max, { id }) => Math.max(max, id), 0)
+function storyFigures({ row, calls, outcomes }: StoryData): Figure[] {
+  const { input, output, cacheRead, cacheWrite } = row.usage
+  const prices = calls.flatMap(({ cost }) => cost ?? [])
+  const cost = prices.reduce((sum, price) => sum + price, 0)
+  const events = outcomes.reduce((sum, { count }) => sum + count, 0)
+  const outcomeLines = outcomes.map(
+    ({ kind, outcome, count }) => `${fullCount(count)} ${kind.replaceAll('_', ' ')}: ${outcome ?? 'waiting'}`,
+  )
+  const tokens = input + output + cacheRead + cacheWrite
+  return [
+    countFigure(events, 'event', outcomeLines.join('\n')),
+    countFigure(calls.length, 'call', 'Calls to a model'),
+    { name: 'tokens', value: compactCount(tokens), about: 'Used by the observer, including cached ones' },
+    {
+      name: 'cost',
+      value: prices.length === 0 && calls.length > 0 ? 'unknown' : usdText(cost),
+      about: `US dollars for ${countOf(prices.length, 'call')} with a known price`,
+    },
+  ]
 }
 
-/** What the turns do not contain. */
-function TruncationNotes({ story, isComplete, onShowAll }: TruncationProps) {
-  const { trace, traceDropped, observations, observationRows } = story
+const EFFECTS = { observe: 'Observing', summarize: 'Summarizing', compact: 'Compacting the conversation' } as const
+
+/** What the observer does for the session now, why it waits, and the size of its conversation. */
+function CurrentWork({ story: { row } }: { story: StoryData }) {
+  useObservable(daemonSettings)
+  const now = useNow(1_000)
+  const { effect, waiting, wakeAt, contextTokens } = row
+  const limit = daemonSettingValue('CLAUDE_MEM_COMPACT_TOKENS')
   return (
     <>
-      {traceDropped === 0 ? null : <p class="soft story-note">{countOf(traceDropped, 'older transition')} deleted.</p>}
-      {!isComplete && trace.length >= FIRST_TRACE ? (
-        <p class="soft story-note">
-          Only the last {fullCount(trace.length)} transitions are shown.{' '}
-          <button type="button" class="plain" onClick={onShowAll}>
-            Show all
-          </button>
-        </p>
-      ) : null}
-      {observations > observationRows.length ? (
-        <p class="soft story-note">
-          Only the last {fullCount(observationRows.length)} of {countOf(observations, 'observation')} are shown.
-        </p>
-      ) : null}
+      {waiting === null ? null : (
+        <Note tone="warn">
+          Waiting: {safeText(waiting, MAX_ERROR_CHARS)}
+          {wakeAt === null ? '' : `, next attempt at ${timeOfDay(wakeAt)}`}
+        </Note>
+      )}
+      {effect === null ? null : (
+        <Meter
+          label={EFFECTS[effect.kind]}
+          value={now - effect.deadline + effect.timeoutMs}
+          of={effect.timeoutMs}
+          text={`${durationText(Math.max(0, now - effect.deadline + effect.timeoutMs))} of ${durationText(effect.timeoutMs)}`}
+        />
+      )}
+      {typeof limit !== 'number' ? null : (
+        <Meter
+          label="Observer's conversation"
+          value={contextTokens}
+          of={limit}
+          text={`${compactCount(contextTokens)} of ${compactCount(limit)} tokens`}
+        />
+      )}
     </>
   )
 }

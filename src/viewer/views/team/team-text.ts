@@ -1,12 +1,10 @@
-/** What the team page says: the next step, what waits, counts, rights, and the commands for a terminal. */
+/** What the team page says: the connection, the command that helps and what waits. */
 import type { OutputOf } from '../../../api/index.ts'
 import { countOf, fullCount } from '../../format.tsx'
 import { safeLine } from '../../safe-text.ts'
 
 export type TeamAnswer = OutputOf<'team_status'>['team']
 type SyncAnswer = NonNullable<TeamAnswer['sync']>
-type ShareCounts = OutputOf<'team_plan'>['report']['shared'][number]['counts']
-type MemberGrant = OutputOf<'team_members'>['members'][number]['grants'][number]
 
 export const CONNECT_COMMAND = 'claude-mem team connect postgres://ROLE@HOST/DATABASE'
 
@@ -19,40 +17,10 @@ export function connectionLine({ line }: TeamAnswer): { tone: 'live' | 'warn' | 
   return { tone: STATE_TONES[line.state], text: `${text.charAt(0).toUpperCase()}${text.slice(1)}.` }
 }
 
-interface NextStep {
-  text: string
-  /** For a terminal; null: there is nothing to type. */
-  command: string | null
-}
-
-const RECONNECT = 'claude-mem team connect'
-const DOCTOR = 'claude-mem team doctor'
-
-/** By the code of the failure; the line above says what happened. */
-const FAILURE_STEPS: Readonly<Record<string, NextStep>> = {
-  auth: { text: 'Connect again with a role and password that the server accepts:', command: RECONNECT },
-  tls: { text: 'Connect again with a certificate that this machine can check:', command: RECONNECT },
-  schema_missing: { text: 'Make or update the tables of the log:', command: 'claude-mem team init' },
-  schema_newer: {
-    text: 'Update claude-mem on this machine. Until then everything stays here and works as before.',
-    command: null,
-  },
-  denied: { text: 'Ask the owner of the log for the right. To see what this role may do:', command: DOCTOR },
-  read_only: { text: 'The server or the role must accept writes. To see why it does not:', command: DOCTOR },
-}
-
-const WAIT_FOR_SERVER: NextStep = {
-  text: 'Nothing is lost: records wait on this machine and are sent when the server answers. To check the server:',
-  command: DOCTOR,
-}
-
-/** What the user can do next; null: nothing has to be done. */
-export function nextStep({ connection, problem, sync, line, projects }: TeamAnswer): NextStep | null {
-  if (connection === null) return problem === null ? null : { text: 'Connect again:', command: RECONNECT }
-  if (sync?.phase.is === 'waiting') return FAILURE_STEPS[sync.phase.failure.code] ?? WAIT_FOR_SERVER
-  if (line?.state === 'problem') return { text: 'To see the state of the server and the rights:', command: DOCTOR }
-  if (projects.length === 0) return { text: 'Nothing is shared yet. Choose a project to share below.', command: null }
-  return null
+/** The command that helps; null: nothing has to be done. */
+export function nextCommand({ connection, sync, line }: TeamAnswer): string | null {
+  if (connection === null) return CONNECT_COMMAND
+  return sync?.phase.is === 'waiting' || line?.state === 'problem' ? 'claude-mem team doctor' : null
 }
 
 export interface WaitingText {
@@ -78,56 +46,4 @@ export function toBeReceived({ loading, currentAt, phase }: SyncAnswer, shared: 
   if (currentAt === null)
     return { text: 'Not known: the log was not read since the daemon started', since: '', at: null }
   return { text: 'Not known while there is no connection', since: 'everything was received', at: currentAt }
-}
-
-const COUNTED: readonly (readonly [keyof ShareCounts, string, string])[] = [
-  ['observation', 'observation', 'observations'],
-  ['summary', 'summary', 'summaries'],
-  ['passage', 'passage', 'passages'],
-  ['link', 'link', 'links'],
-  ['pin', 'pin', 'pins'],
-  ['status', 'state of a problem', 'states of problems'],
-]
-
-/** `2 observations, 1 summary` */
-export function shareCountsText(counts: ShareCounts): string {
-  const parts = COUNTED.filter(([kind]) => counts[kind] > 0).map(([kind, one, many]) =>
-    countOf(counts[kind], one, many),
-  )
-  return parts.length === 0 ? 'nothing yet' : parts.join(', ')
-}
-
-/** `read, write` */
-export function rightsText({ mayWrite, mayEraseOthers, mayGrant }: MemberGrant): string {
-  const rights = [
-    'read',
-    ...(mayWrite ? ['write'] : []),
-    ...(mayEraseOthers ? ['erase what others wrote'] : []),
-    ...(mayGrant ? ['grant'] : []),
-  ]
-  return rights.join(', ')
-}
-
-/** Null: the key has characters that do not belong into a command. */
-export function shareCommand(project: string): string | null {
-  const argument = shellArgument(project)
-  return argument === null ? null : `claude-mem team share ${argument}`
-}
-
-/** `withdraw`: also erases in the database what this machine has sent. */
-export function unshareCommand(project: string, withdraw: boolean): string | null {
-  const argument = shellArgument(project)
-  return argument === null ? null : `claude-mem team unshare ${argument}${withdraw ? ' --withdraw' : ''}`
-}
-
-/** Longer keys are not shown as a command, in characters: it could not be read before it is run. */
-const MAX_ARGUMENT_CHARS = 300
-
-/**
- * One word for a POSIX shell or PowerShell. A key comes from the remote of a repository, which anybody can have written: one
- * with control or bidirectional characters, line breaks or quotes is refused, because a pasted line could do something else.
- */
-function shellArgument(key: string): string | null {
-  if (key.length > MAX_ARGUMENT_CHARS || key.includes("'") || safeLine(key) !== key) return null
-  return /^\w[\w:./@+-]*$/.test(key) ? key : `'${key}'`
 }
