@@ -240,7 +240,8 @@ const DOOR_LANES = 8
 
 /** Answers of the daemon to a payload that it leaves to the hook's own process. */
 const REFUSED = 503
-const LEFT_TO_THE_HOOK = [413, 422, REFUSED]
+/** 403: the data directory lies below the session's. */
+const LEFT_TO_THE_HOOK = [403, 413, 422, REFUSED]
 
 export const hookDoorTarget: TargetSpec = {
   about: 'payloads, posted to the daemon as the fast hook posts them',

@@ -44,8 +44,8 @@ export function renderMessage({ project, state, tokens, problems, kind, now }: M
   return texts.length === 0 ? '' : `${bold(cyan('claude-mem'))}: ${texts.join('; ')}`
 }
 
-/** What recoveries did to the database; shown at one session start. */
-export function renderRecovery(notes: readonly string[]): string {
+/** What the person has to know when a session starts, whatever the context is. */
+export function renderNotes(notes: readonly string[]): string {
   return `${bold(cyan('claude-mem'))}: ${yellow(plainText(notes.join(' ')))}`
 }
 

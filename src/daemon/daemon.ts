@@ -7,7 +7,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { DaemonContext } from '../api/context.ts'
 import { FileSections } from '../context/files/file-sections.ts'
 import { fileLimits } from '../context/files/section-content.ts'
-import { renderRecovery } from '../context/message.ts'
+import { renderNotes } from '../context/message.ts'
 import { contextSettings } from '../context/options.ts'
 import { Recall } from '../context/recall.ts'
 import type { MemoryEvent } from '../domain/event.ts'
@@ -24,7 +24,7 @@ import { offlineObserver } from '../observer/offline/index.ts'
 import { makePassageFilter } from '../observer/passage-filter.ts'
 import { Indexer } from '../search/indexer.ts'
 import { LazySearchThread, searchOptions } from '../search/search-thread.ts'
-import { type LoadedSettings, loadSettings } from '../settings/settings.ts'
+import { type LoadedSettings, loadSettings, unusedExclusions } from '../settings/settings.ts'
 import type { Store, StoreReader } from '../store/port.ts'
 import { recentRecoveryNotes, takeRecoveryNotes } from '../store/recovery/recovery-notes.ts'
 import { openReaderThread, openStore } from '../store/sqlite/client.ts'
@@ -558,11 +558,12 @@ class DaemonParts implements Daemon {
     }
   }
 
-  /** What one session start shows: recoveries of the database, and what is asked about the directory with this key. */
+  /** What a session start shows: recoveries of the database, exclusions that are not in use, and what is asked about the directory. */
   #takeMessage(project: string): string | null {
-    const notes = takeRecoveryNotes(this.#base.paths.database)
+    const { database, dataDir } = this.#base.paths
+    const notes = [...takeRecoveryNotes(database), ...unusedExclusions(dataDir)]
     const question = this.#projects.directories.takeQuestion(project)
-    const texts = [...(notes.length === 0 ? [] : [renderRecovery(notes)]), ...(question === null ? [] : [question])]
+    const texts = [...(notes.length === 0 ? [] : [renderNotes(notes)]), ...(question === null ? [] : [question])]
     return texts.length === 0 ? null : texts.join('\n')
   }
 

@@ -34,11 +34,19 @@ async function main(): Promise<number> {
 async function ensureDriver(): Promise<boolean> {
   const { reason } = loadDatabaseDriver()
   if (reason === null) return true
-  const { packages, logs } = dataPaths(dataDirectory())
+  const paths = dataPaths(dataDirectory())
+  const { packages, logs } = paths
   const failure = lastFetchFailure(packages)
   if (failure !== null && Date.now() - failure.at < FETCH_AGAIN_MS) return false
   const log = fileLogger(logs, 'info', KEPT_LOG_FILES)
   log.info(`the database driver cannot be loaded (${reason}); fetching it into ${packages}`)
+  // Hooks show it: without a compiler that is ready, fetching takes minutes.
+  const record = (what: string): void =>
+    recordStartFailure(
+      paths,
+      `the database driver does not run with Node ${process.versions.node} (${reason}); ${what}`,
+    )
+  record(`another one is fetched into ${packages}`)
   try {
     const directory = await fetchPackage('better-sqlite3', { packages, env: process.env })
     if (directory === null) log.info('another process is fetching the database driver; this one ends')
@@ -46,6 +54,7 @@ async function ensureDriver(): Promise<boolean> {
     return directory !== null
   } catch (error) {
     log.error(`the database driver could not be fetched: ${errorMessage(error)}`)
+    record(`no other one could be fetched: ${errorMessage(error)}; this is tried again every ten minutes`)
     return false
   }
 }

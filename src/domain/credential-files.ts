@@ -220,6 +220,26 @@ function unclosedQuote(value: string): string | null {
   return value.indexOf(quote, 1) === -1 ? quote : null
 }
 
+/** `$ cat .pgpass`, as somebody copies it from a terminal. */
+const TYPED_COMMAND = /^[\w.@:~/\\()-]{0,80}(?:[$❯]|(?<=\w)[%>]) (\S[^\r\n]{0,2000})\r?$/
+/** Where its output ends at the latest. */
+const OUTPUT_END = /^\s*(?:```|$)/
+
+/** Masks what commands printed of such files, or from where secrets are kept, in a text that shows both. */
+export function maskTypedCommands(text: string): string {
+  if (!text.includes('$ ') && !text.includes('❯ ')) return text
+  let shown: CredentialFile | null = null
+  return text
+    .split('\n')
+    .map((line) => {
+      const command = TYPED_COMMAND.exec(line)?.[1]
+      if (command !== undefined) shown = commandCredentialFile(command)
+      else if (OUTPUT_END.test(line)) shown = null
+      return command !== undefined || shown === null ? line : maskCredentialFile(line, shown)
+    })
+    .join('\n')
+}
+
 const DIFF_HEADER = /^(?:diff --git (?:"?a\/)?(\S{1,1024})|==> (.{1,1024}?) <==$)/
 const DIFF_LINE = /^[ +-]/
 const DIFF_OTHER =

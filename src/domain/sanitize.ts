@@ -26,6 +26,7 @@ import {
   toObjectWithUniqueKeys,
 } from './private-parts.ts'
 import { PRIVATE_KEYS } from './secret-formats.ts'
+import { maskLines } from './secret-lines.ts'
 import {
   isPlaceholderValue,
   isSecretNumber,
@@ -250,7 +251,8 @@ function prepare(value: unknown, bounds: SizeBounds, mask: MaskText, key: string
   if (Array.isArray(value)) {
     const before = leftOutBefore(value.at(-1), 'items')
     const own = before === null ? value : value.slice(0, -1)
-    const items = own.slice(0, bounds.members).map((item) => prepare(item, bounds, mask, key, depth + 1))
+    const kept = linesTogether(own.slice(0, bounds.members), bounds.text, mask, key)
+    const items = kept.map((item) => prepare(item, bounds, mask, key, depth + 1))
     return { kind: 'list', items, left: own.length - items.length + (before ?? 0) }
   }
   const before = leftOutBefore(Reflect.get(value, MORE_KEYS), 'keys')
@@ -265,6 +267,14 @@ function prepare(value: unknown, bounds: SizeBounds, mask: MaskText, key: string
     return [cutKey(name, mask), prepare(item, bounds, mask, of, depth + 1)]
   })
   return { kind: 'object', entries, left: names.length - entries.length + (before ?? 0) }
+}
+
+/** A diff is an array of lines, and the name of a secret may be on another line than the secret. */
+function linesTogether(items: readonly unknown[], max: number, mask: MaskText, key: string | null): readonly unknown[] {
+  const lines = items.filter((item) => typeof item === 'string')
+  const chars = lines.reduce((sum, line) => sum + line.length, 0)
+  if (mask === keep || lines.length < 2 || lines.length < items.length || chars > max) return items
+  return maskLines(lines, (text) => mask(text, key))
 }
 
 /** `{ name: 'DB_PASSWORD', value: '…' }`: the name of the value, if it is that of a secret. */

@@ -29,9 +29,10 @@ export function maskAssignments(text: string, hints: ReadonlySet<string>): strin
   let masked = ''
   let done = 0
   const names = namesPasswordInOtherLanguage(text, hints) ? nameInAnyLanguage() : NAME
+  const bareAt = bareReader(text)
   names.lastIndex = 0
   for (let match = names.exec(text); match !== null; match = names.exec(text)) {
-    const found = assignmentAt(text, match.index, match[0].length)
+    const found = assignmentAt(text, bareAt, match.index, match[0].length)
     names.lastIndex = Math.max(found.end, names.lastIndex)
     for (const { start, end } of found.secrets) {
       if (start < done || start >= end) continue
@@ -44,7 +45,7 @@ export function maskAssignments(text: string, hints: ReadonlySet<string>): strin
 
 /** A part of every name that `readSecretName` accepts. Short: it is compiled in every hook. */
 const NAME =
-  /pass(?:wo?r?d|phrase|code|(?![a-z]))|pwd?(?![a-z])|psk|secret|token|credential|mnemonic|phrase|recovery|jwt|_pat\b|_salt|masterauth|auth(?=ident|\\{0,3}["'] ?:)|key/gi
+  /pass(?:wo?r?d|phrase|code|(?![a-z]))|pwd?(?![a-z])|psk|secret|token|credential|mnemonic|phrase|recovery|jwt|_pat\b|_salt|masterauth|_AUTH(?==)|auth(?=ident|\\{0,3}["'] ?:)|key/gi
 let anyName: RegExp | null = null
 function nameInAnyLanguage(): RegExp {
   anyName ??= new RegExp(`${PASSWORD_NAMES}|${NAME.source}`, 'gi')
@@ -53,6 +54,8 @@ function nameInAnyLanguage(): RegExp {
 
 const TYPE_WORDS =
   /^(?:string|str|text|number|int|integer|bool|boolean|bytes|any|unknown|object|void|char|varchar|uuid|self|this|required|optional|write|read)$/i
+/** `string): Promise`, `String!`, `String?` */
+const TYPE_BEGIN = /^(?:string|str|text|number|int|integer|bool|boolean|bytes|any|unknown)[)\]!?;|>]/i
 const CAPITALIZED = /^[A-Z]\w*$/
 const IDENTIFIER = /^[A-Za-z_$][\w$]*$/
 const LETTERS = /^[A-Za-z_$-]+$/
@@ -61,15 +64,23 @@ const EXPRESSION =
   /^(?:[([{|>!/<]|[A-Za-z_$][\w$]*(?:(?:\?{0,2}\.#?|::)[A-Za-z_$][\w$]*)*(?:[([{<]|\?\.)|[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)+[+?&|])/
 /** First characters that an unquoted password in a shell may have too. */
 const SHELL_VALUE = /^[[|>!{/]/
-const MEMBER = /^[A-Za-z_$][\w$]*(?:(?:\?{0,2}\.#?|::)[A-Za-z_$][\w$]*)+$/
+const MEMBER = /^[A-Za-z_$][\w$]*(?:(?:\?{0,2}\.#?|::)[A-Za-z_$][\w$]*)+!?$/
 const KNOWN_OWNER =
   /^(?:process|os|env|config|settings|options|opts|self|this|ctx|req|request|props|args|var|local|data)\b/
 
-const OPERATOR = /\\{0,3}["'`]?\]?([ \t]{0,8})(=>|:=|:(?![:=])|：|=(?![=>~]))([ \t]{0,8})/y
+/** Those of a terminal. */
+const COLORS = '(?:\\u001b\\[[\\d;]{0,12}m){0,3}'
+const OPERATOR = new RegExp(
+  `${COLORS}\\\\{0,3}["'\`]?\\]?([ \\t]{0,8})(=>|:=|<-|:(?![:=])|：|=(?![=>~])|%3D)${COLORS}([ \\t]{0,8})${COLORS}`,
+  'y',
+)
 /** `password: string = "…"` */
-const TYPED = /\??[ \t]{0,4}:[ \t]{0,4}[A-Za-z_][\w.<>[\]|]{0,40}[ \t]{0,4}=[ \t]{0,4}(?=["'`])/y
-const QUOTE = /[fbrun@]{0,2}(\\{0,3})(["'`])/iy
-const FLAG_VALUE = /[ \t]{1,8}(?=[^\s-])/y
+const TYPED = /\??[ \t]{0,4}:[ \t]{0,4}[&A-Za-z_][\w.<>[\]|' ]{0,40}[ \t]{0,4}=[ \t]{0,4}(?=["'`])/y
+const QUOTE = /\(?[fbrun@]{0,2}(\\{0,3})(["'`])/iy
+/** `"…" +` and a line below it the rest. */
+const CONTINUED =
+  /\\{0,3}["'`][ \t]{0,4}(?:[+.\\][ \t]{0,4}\r?\n[ \t]{0,80}|\r?\n[ \t]{0,80}[+.][ \t]{0,4}|\r?\n[ \t]{2,80})["'`]([^"'`\n]{3,4096})(?=["'`](?![ \t]*:))/y
+const FLAG_VALUE = /[ \t]{1,8}(?:\\\r?\n[ \t]{0,40})?(?=[^\s-])/y
 /** `"name": "DB_PASSWORD", "value": "…"`, also in YAML and XML. */
 const PAIRED_VALUE =
   /\\{0,3}["']?(?:[ \t]{0,4},)?(?:\s|\\n){0,40}\\{0,3}["']?(?:value|Value|VALUE)\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}/y
@@ -80,12 +91,32 @@ const SECOND_ARGUMENT = /\\{0,3}["'`][ \t]{0,4},[ \t]{0,4}(?=["'`])/y
 const TYPED_INTO = /\\{0,3}["'`]\]?\\{0,3}["'`]?\)\.(?:fill|type|sendKeys|send_keys|setValue)\((?=\\{0,3}["'`])/y
 const NAMED_ARGUMENT =
   /(?:\b(define|setenv|putenv|fill|type)|\.(?:set|put|append|setItem|setHeader|addHeader|setProperty|sendKeys))\(\s{0,8}\\{0,3}["'`][\w.#[\]="'-]{0,100}$/
-/** `password is …`, `password for root: …`, and the same in other languages. */
+/** `password is …`, and the same in other languages. */
 const IS =
-  /[ \t]{1,4}(?:is|ist|lautet|est|es|è|é|to|är|je|(?:is generated )?for \S{1,80}(?::|[ \t]=))[:：]?[ \t]{1,4}|[ \t]?(?:是|为|為|は|는|은)[:：]?[ \t]{0,4}/iy
+  /[ \t]{1,4}(?:is|ist|lautet|est|es|è|é|to|är|je|from|(?:is generated )?for \S{1,80}(?::|[ \t]=))[:：]?[ \t]{1,4}|[ \t]?(?:是|为|為|は|는|은)[:：]?[ \t]{0,4}/iy
+/** `password for the server is …`, `Passwort für den Server: …` */
+const OF =
+  /[ \t](?:for|of|to|on|at|für|zum|zur|vom|von|der|des|pour|du|de|para|do|da|di|del|per|voor|van|dla|od|от|для|к|до|на|till|för|til)[ \t](?:[^\s:=—"'`()]{1,40}[ \t]){0,4}?(?:[^\s:=—"'`()]{1,40}(?:[:：]|[ \t][—–=])|[^\s:=—"'`()]{1,40}[ \t](?:is|ist|lautet|est|es|è|é|to|är|je)[:：]?)[ \t]{1,4}/iy
+/** `changed from … to …` */
+const TO = /[ \t](?:to|zu|auf|à|a|naar|na|на)[ \t]{1,4}/iy
 const SPACE = /[ \t]{1,40}/y
 /** In JSON text a line break is escaped. */
-const BARE = /(?:[^\s"'`\\]{1,8192}|\\(?!\\{0,2}[nrt"])){1,64}/y
+const BARE = /(?:[^\s"'`\\]{1,8192}|\\\r?\n(?=[A-Za-z0-9])|\\(?!\\{0,2}[nrt"])){1,64}/y
+/**
+ * Reads `BARE`. A word without blanks may have many names, and ends at the same place for each of them: this is looked for once.
+ */
+function bareReader(text: string): (start: number) => string {
+  let from = 0
+  let end = 0
+  return (start) => {
+    if (start < from || start >= end) {
+      from = start
+      end = start + (matchAt(BARE, text, start)?.[0].length ?? 0)
+    }
+    return text.slice(start, end)
+  }
+}
+
 const MARKER = /secret:[a-z-]+\]/y
 /** Most characters of a value and of a name. */
 const MAX_VALUE = 8_192
@@ -109,12 +140,14 @@ interface FoundAssignment {
 
 interface NameAt extends SecretName {
   text: string
+  /** The unquoted word that begins at a place of the text. */
+  bareAt: (start: number) => string
   name: string
   from: number
   to: number
 }
 
-function assignmentAt(text: string, index: number, length: number): FoundAssignment {
+function assignmentAt(text: string, bareAt: NameAt['bareAt'], index: number, length: number): FoundAssignment {
   const from = nameStart(text, index)
   const to = nameEnd(text, index + length)
   const nothing: FoundAssignment = { kind: 'secret', secrets: [], end: to }
@@ -123,7 +156,7 @@ function assignmentAt(text: string, index: number, length: number): FoundAssignm
   const name = text.slice(from, to).replace(/^-+/, '')
   const read = readSecretName(name)
   if (read === null) return nothing
-  const at: NameAt = { ...read, text, name, from, to }
+  const at: NameAt = { ...read, text, bareAt, name, from, to }
   const found = text[to] === '(' ? hashedValue(at) : valueAfter(at)
   return found === null ? nothing : { kind: read.kind, secrets: found.secrets, end: Math.max(to, found.end) }
 }
@@ -133,12 +166,18 @@ function valueAfter(at: NameAt): Values | null {
   // Mostly prose follows: no pattern is tried on it.
   if (!FOLLOWED.has(text[to] ?? '') || (weak && !SYNTAX.has(afterBlanks(text, to)))) return null
   return (
-    markedValue(at) ?? operatorValue(at) ?? pairedValue(at) ?? elementValue(at) ?? argumentValue(at) ?? spacedValue(at)
+    markedValue(at) ??
+    blockValue(at) ??
+    operatorValue(at) ??
+    pairedValue(at) ??
+    elementValue(at) ??
+    argumentValue(at) ??
+    spacedValue(at)
   )
 }
 
 /** What can be between a name and its value. */
-const FOLLOWED = new Set([...' \t\r\n\\"\'`=:>?,;]*：是为為は는은'])
+const FOLLOWED = new Set([...' \t\r\n\\"\'`=:>?,;]*<%\x1b：是为為は는은'])
 const SYNTAX = new Set([...'\r\n\\"\'`=:>?,]'])
 
 function afterBlanks(text: string, to: number): string {
@@ -168,7 +207,8 @@ function operatorValue(at: NameAt): Values | null {
   const shell = isUpperName(name) && !spaced && operator?.[2] === '='
   const quoted = quotedValue(shell ? { ...at, generic: false } : at, start)
   if (quoted !== null) return quoted
-  const list = listValues(at, start)
+  const below = operator?.[2] === ':' || operator?.[2] === '：' ? valueBelow(at, start) : null
+  const list = below ?? listValues(at, start)
   if (list !== null) return list
   // Tested on a bounded slice first: a text with many expressions must not be read repeatedly.
   const expression = EXPRESSION.exec(text.slice(start, start + MAX_PLACEHOLDER))
@@ -178,7 +218,7 @@ function operatorValue(at: NameAt): Values | null {
     const probe = matchAt(BARE, text.slice(start, start + MAX_PLACEHOLDER + 1), 0)?.[0] ?? ''
     if (!isNoCode(probe, shell) || (!shell && isCode(at))) return none(to)
   }
-  const bare = matchAt(BARE, text, start)?.[0] ?? ''
+  const bare = at.bareAt(start)
   const line = isWholeLine(text, from, start + bare.length)
   const colon = operator?.[2] === ':' || operator?.[2] === '：'
   const value = bareValue(bare, { at, shell, spaced, colon, flag: flag !== null, line })
@@ -197,8 +237,23 @@ function quotedValue(at: NameAt, start: number): Values | null {
   // In documents code is in backticks: the secret: `SECRET_FILE=/x`.
   // `getpass('Password: ')`, `print("token=" + x)`: the quote closes the text that the name is in.
   if (/^\s*[+),;%\]]/.test(value)) return none(open)
+  // `read -p "Password: " NAME`: so does this one, if nothing closed it before.
+  if (quote[1] === '' && at.text[at.from - 1] === quote[2] && !at.text.slice(at.to, start).includes(quote[2] ?? '"'))
+    return none(open)
   if (quote[2] === '`' && (!isMixed(value) || /[\s=]/.test(value))) return none(end)
-  return isSecretText(at, value) ? one(open, end) : none(end)
+  return isSecretText(at, value) ? { secrets: withContinuations(at.text, { start: open, end }), end } : none(end)
+}
+
+/** A long text in code is often several ones, a line each. */
+function withContinuations(text: string, first: Span): Span[] {
+  const spans = [first]
+  for (let last = first; ; ) {
+    const next = matchAt(CONTINUED, text, last.end)
+    if (next === null) return spans
+    const end = last.end + next[0].length
+    last = { start: end - (next[1] ?? '').length, end }
+    spans.push(last)
+  }
 }
 
 /** Whether a quoted text under this name is a secret. */
@@ -263,6 +318,18 @@ function listValues(at: NameAt, start: number): Values | null {
   return secrets.length === 0 ? none(at.to) : { secrets, end: next }
 }
 
+/** `The new password:` and below it, alone on its line or in a fence, the password. */
+function valueBelow({ text, kind, plural }: NameAt, start: number): Values | null {
+  const match = matchAt(BELOW, text, start)
+  const value = match?.[2] ?? ''
+  if (match === null || plural || value.length > MAX_PLACEHOLDER || /[:,;{(=\\]$/.test(value)) return null
+  const isRandom = kind === 'password' ? isSaid(kind, value) && /\d/.test(value) : looksRandom(value, 16)
+  if (!isRandom || MEMBER.test(value) || PATH.test(value)) return null
+  const open = start + (match[1] ?? '').length
+  return one(open, open + value.length)
+}
+
+const BELOW = /([ \t]{0,8}(?:\r?\n){1,3}(?:```\w{0,12}\r?\n)?[`*]{0,2})([^\s`*]{6,512})[`*]{0,2}[ \t]{0,8}(?:\r?\n|$)/y
 const MAX_LIST = 4_096
 const MAX_LIST_LINES = 50
 const LIST_LINE = /([ \t]{0,64}-[ \t]{1,8}["']?)([^\s"':{}[\],]{1,512})["']?[ \t]{0,8}(?:\r?\n|$)/y
@@ -276,12 +343,34 @@ function pairedValue(at: NameAt): Values | null {
   const start = to + between[0].length
   const quoted = quotedValue(at, start)
   if (quoted !== null) return quoted
-  const bare = matchAt(BARE, text, start)?.[0] ?? ''
+  const bare = at.bareAt(start)
   return bare === '' || isPlaceholderValue(bare) || EXPRESSION.test(bare.slice(0, MAX_PLACEHOLDER))
     ? none(start)
     : one(start, start + bare.length)
 }
 
+const DEFAULT = /\\{0,3}["'][ \t]{0,4}\{[^{}]{0,400}?\bdefault[ \t]{0,20}=[ \t]{0,20}(?=\\{0,3}["'])/y
+const PLIST = /<\/key>(?:\s|\\n){0,40}<string>(?=[^<>\r\n]{1,512}<)/y
+const BEFORE = /\bvalue=\\{0,3}["']([^"'<>\\\n]{1,512})\\{0,3}["']\s{1,8}(?:name|key)=\\{0,3}["'][\w.:-]{0,60}$/i
+
+/** `variable "db_password" { default = "…" }`, `<key>token</key><string>…</string>`, `<set value="…" name="password"/>`. */
+function blockValue(at: NameAt): Values | null {
+  const { text, from, to } = at
+  const block = text[to] === '"' || text[to] === '\\' ? matchAt(DEFAULT, text, to) : null
+  if (block !== null && /\bvariable[ \t]{1,4}\\{0,3}"[\w-]{0,100}$/.test(text.slice(Math.max(0, from - 140), from)))
+    return quotedValue(at, to + block[0].length)
+  const key = text[to] === '<' ? matchAt(PLIST, text, to) : null
+  const start = to + (key?.[0].length ?? 0)
+  const value = key === null ? '' : text.slice(start, text.indexOf('<', start))
+  if (value !== '') return isSecretText(at, value) ? one(start, start + value.length) : none(to)
+  const before = /["'\\]/.test(text[to] ?? '') ? BEFORE.exec(text.slice(Math.max(0, from - MAX_BEFORE), from)) : null
+  if (before === null || !isSecretText(at, before[1] ?? '')) return null
+  const open = from - before[0].length + before[0].indexOf(before[1] ?? '', 'value='.length)
+  return one(open, open + (before[1] ?? '').length)
+}
+
+/** Characters of an attribute and its neighbour. */
+const MAX_BEFORE = 600
 const ELEMENT = /\\{0,3}["']?>([^<>\r\n]{1,512})<\\{0,3}\//y
 
 /** `<password>…</password>`, `<entry key="db.password">…</entry>`. */
@@ -340,21 +429,23 @@ const PATH = /^[.~]?\/|^--?\w|\/.*\/|^[\w-]+\.[a-z]{1,5}(?::\d+)?$/
 function spacedValue(at: NameAt): Values | null {
   const { text, from, to, kind } = at
   if (at.weak) return null
-  const is = at.plural ? null : matchAt(IS, text, to)
+  const is = at.plural ? null : (matchAt(IS, text, to) ?? matchAt(OF, text, to))
   const space = is ?? matchAt(SPACE, text, to)
   if (space === null) return null
   const start = to + space[0].length
   if (kind === 'password' && SQL_QUOTE.test(text.slice(start, start + 4)) && isSql(at)) return quotedValue(at, start)
-  const word = matchAt(BARE, text, start)?.[0] ?? ''
+  if (is !== null && /["'`]/.test(text[start] ?? '')) return chosenQuote(at, start)
+  const word = at.bareAt(start)
   const bare = withoutTrailing(isNameOfOtherScript(at.name) ? asciiStart(word) : word)
   if (bare.length > MAX_VALUE || isPlaceholderValue(bare) || isHarmlessValue(at.name, bare)) return null
   const end = start + bare.length
   if (is !== null) {
-    const isSecret =
-      kind === 'password'
-        ? bare.length >= 4 && isMixed(bare) && (isNoCode(bare) || !EXPRESSION.test(bare.slice(0, MAX_PLACEHOLDER)))
-        : looksRandom(bare, 16)
-    return isSecret ? one(start, end) : null
+    if (!isSaid(kind, bare)) return null
+    const next = matchAt(TO, text, end)
+    const after = next === null ? '' : withoutTrailing(at.bareAt(end + next[0].length))
+    if (next === null || !isSaid(kind, after)) return one(start, end)
+    const second = { start: end + next[0].length, end: end + next[0].length + after.length }
+    return { secrets: [{ start, end }, second], end: second.end }
   }
   const wholeLine = isWholeLine(text, from, end) && !TYPE_WORDS.test(bare)
   // A table has its columns apart; the configuration of a server has one space.
@@ -364,6 +455,20 @@ function spacedValue(at: NameAt): Values | null {
   if (MEMBER.test(bare)) return null
   if (LOGIN_BEFORE.test(text.slice(Math.max(0, from - 260), from))) return one(start, end)
   return looksRandom(bare, 16) && !/^[\w-]*\/|\.\w{1,5}$/.test(bare) && !/[():]/.test(bare) ? one(start, end) : null
+}
+
+/** What somebody says a password is, and no word. */
+function isSaid(kind: AssignmentKind, value: string): boolean {
+  if (kind !== 'password') return looksRandom(value, 16)
+  if (value.length < 4 || !isMixed(value) || ALGORITHM.test(value) || isPlaceholderValue(value)) return false
+  return isNoCode(value) || !EXPRESSION.test(value.slice(0, MAX_PLACEHOLDER))
+}
+
+/** `the passphrase is "…"`, where a sentence quotes other things too. */
+function chosenQuote(at: NameAt, start: number): Values | null {
+  const found = quotedValue(at, start)
+  const isChosen = found?.secrets.every((span) => isMixed(at.text.slice(span.start, span.end))) === true
+  return isChosen ? found : null
 }
 
 const CONFIG_WORDS = /^(?:requirepass|masterauth|bindpw|rootpw)$/
@@ -402,12 +507,13 @@ function bareValue(bare: string, syntax: AssignmentSyntax): string {
   const value = valueWithin(bare, syntax)
   if (!shell && value.startsWith(':')) return ''
   if (isPlaceholderValue(value) || isHarmlessValue(at.name, value)) return ''
+  if (!shell && TYPE_BEGIN.test(bare)) return ''
   if (/^\d+$/.test(value)) {
     return !at.plural && value.length >= (at.kind === 'password' && !at.weak ? 4 : 8) ? value : ''
   }
   if (isNameInOtherLanguage(at.name)) return value.length >= 4 && isMixed(value) ? value : ''
   if (at.plural && at.kind !== 'password' && !looksRandom(value, 12)) return ''
-  if (at.kind === 'credentials' && at.weak) return ''
+  if (at.kind === 'credentials' && at.weak) return shell && looksRandom(value, 16) ? value : ''
   if (MEMBER.test(value) && (!shell || KNOWN_OWNER.test(value)) && !isNoMember(value, syntax)) return ''
   if (syntax.flag) return LETTERS.test(value) ? '' : value
   if (shell) return value

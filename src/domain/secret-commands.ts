@@ -79,6 +79,15 @@ const PROGRAMS: readonly ProgramFlags[] = [
   },
   { programs: 'net', needs: /^\s{1,4}user\s/, flags: flag('user [^\\s/]{1,100} (?![/*])') },
   { programs: 'cmdkey|xfreerdp|wfreerdp', flags: flag('/(?:pass|p):') },
+  { programs: 'security', needs: /\sadd-(?:generic|internet)-password\s/, flags: flag('-w ') },
+  { programs: 'security', needs: /\s(?:unlock|create)-keychain\s/, flags: flag('-p ') },
+  { programs: 'cypher-shell', flags: flag('-p ') },
+  { programs: 'x11vnc', flags: flag('-passwd ') },
+  { programs: 'mc', needs: /\salias set\s/, flags: flag('https?://\\S{1,200} [^\\s-]\\S{0,80} ') },
+  {
+    programs: 'printf',
+    flags: flag('["\'][^"\'\\n%]{0,80}(?:password|passwd|secret|token)[:=] ?%s[^"\'\\n]{0,40}["\'] '),
+  },
   { programs: 'schtasks|psexec', flags: flag('/rp |-p ') },
 ]
 
@@ -100,9 +109,18 @@ function rulesOf(program: string): readonly Rule[] {
 
 /** `echo SECRET | docker login --password-stdin`, `echo user:SECRET | chpasswd` */
 const PIPED =
-  /(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?["']?(?:[\w.-]{1,64}:(?=[^\n|]{1,520}\|[ \t]{0,4}(?:sudo )?chpasswd))?(?<bare>[^\s"'|]{1,512})["']?[ \t]{0,4}\|[^\n|]{0,400}?(?:--password-stdin|--stdin|--with-token|sudo -S|--passphrase-fd|chpasswd|secret create|secret put)/dg
+  /(?:echo|printf)[ \t]{1,4}(?:-n[ \t]{1,4})?["']?(?:[\w.-]{1,64}:(?=[^\n|]{1,520}\|[ \t]{0,4}(?:sudo )?chpasswd))?(?<bare>[^\s"'|]{1,512})["']?[ \t]{0,4}\|[^\n|]{0,400}?(?:--password-stdin|--stdin|--with-token|sudo -S|--passphrase-fd|chpasswd|cryptsetup|secret create|secret put)/dg
 
-const PIPED_HINTS = ['-stdin', '--with-token', 'sudo -S', '-fd', 'chpasswd', 'secret create', 'secret put']
+const PIPED_HINTS = [
+  '-stdin',
+  '--with-token',
+  'sudo -S',
+  '-fd',
+  'chpasswd',
+  'cryptsetup',
+  'secret create',
+  'secret put',
+]
 
 /** Characters of a command after its program: longer ones are rare, and this bounds the time for each program. */
 const MAX_COMMAND = 2_000

@@ -3,7 +3,7 @@
  * private keys. Every pattern begins with a literal or is bounded, so the time is linear in the length of the text.
  */
 import type { Span, SpanRule } from './private-parts.ts'
-import { isPlaceholderValue, isWord, looksRandom } from './secret-names.ts'
+import { isMixed, isPlaceholderValue, isWord, looksRandom } from './secret-names.ts'
 
 export interface SecretRule {
   kind: string
@@ -111,6 +111,25 @@ export const PREFIXED_TOKENS: readonly [kind: string, prefixes: string, characte
   ['databricks-token', 'dapi', HEX, 32],
   ['launchdarkly-key', 'sdk- api- mob-', '[0-9a-f]{8}-[0-9a-f-]', 27],
   ['plaid-token', 'access-sandbox- access-production- access-development-', '[0-9a-f-]', 36],
+  ['docker-token', 'dckr_pat_ dckr_oat_', URL_SAFE, 20],
+  ['nuget-key', 'oy2', '[a-z0-9]', 43],
+  ['cloudflare-token', 'cfut_ cfat_ cfk_', ALPHANUMERIC, 40],
+  ['vercel-token', 'vcp_ vci_ vca_ vcr_ vck_', ALPHANUMERIC, 24],
+  ['neon-password', 'npg_', ALPHANUMERIC, 12],
+  ['square-token', 'EAAA', URL_SAFE, 60],
+  ['facebook-token', 'EAA', ALPHANUMERIC, 80],
+  ['razorpay-key', 'rzp_live_ rzp_test_', ALPHANUMERIC, 14],
+  ['hubspot-token', 'pat-na1- pat-na2- pat-eu1-', '[0-9a-f-]', 36],
+  ['snyk-token', 'snyk_sat. snyk_uat.', '[\\w.-]', 40],
+  ['artifactory-token', 'cmVmdGtu', ALPHANUMERIC, 56],
+  ['scalingo-token', 'tk-us-', URL_SAFE, 48],
+  ['lob-key', 'live_ test_', HEX, 35],
+  ['frameio-token', 'fio-u-', URL_SAFE, 64],
+  ['ionic-token', 'ion_', '[a-z0-9]', 42],
+  ['intra-secret', 's-s4t2ud- s-s4t2af-', HEX, 64],
+  ['infracost-key', 'ico-', ALPHANUMERIC, 32],
+  ['fireworks-key', 'fw_', ALPHANUMERIC, 22],
+  ['extended-private-key', 'xprv9 yprv zprv', ALPHANUMERIC, 100],
 ]
 
 /** Its pattern is made when it is needed: a hook starts for every tool use, and hardly any text has such a token. */
@@ -140,7 +159,7 @@ const WORD_CONTEXT = 16
  * The words that are long enough for a token, of which most texts have few. Such a word has one of every 15 characters of the
  * text, so that most characters are not looked at: it takes a tenth of the time of a pattern.
  */
-function denseWords(text: string): Span[] {
+export function denseWords(text: string): Span[] {
   const words: Span[] = []
   let from = 0
   for (let at = LEAST_TOKEN - 1; at < text.length; at += LEAST_TOKEN) {
@@ -233,6 +252,13 @@ let denseHints: HintTable | null = null
 /** The shortest hint decides how many characters the search skips: `://` is looked for by itself. */
 const isSearched = (hint: string): boolean => hint.length >= 5
 
+const LOGIN_WORDS =
+  'credential credentials creds login log-in sign-in zugangsdaten anmeldedaten identifiants credenciales credenziali inloggegevens'.split(
+    ' ',
+  )
+/** A word with letters, and digits or signs in between: nobody is called so. */
+const isChosen = (text: string): boolean => isMixed(text) && hasDigit(text) && !isPlaceholderValue(text)
+
 export const SECRET_RULES: readonly SecretRule[] = [
   ...PREFIXED_TOKENS.map(prefixedRule),
   { kind: 'openai-key', dense: 23, hints: ['sk-'], pattern: atWordStart(/sk-[\w-]{20,}/g), accepts: hasDigit },
@@ -246,7 +272,7 @@ export const SECRET_RULES: readonly SecretRule[] = [
     kind: 'aws-secret-key',
     hints: ['secretkey', 'secret_key', 'secret key', 'secretaccess', 'secret_access', 'secret access'],
     pattern:
-      /secret[_ ]?(?:access[_ ]?)?key\\{0,3}["']?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}["']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])/gi,
+      /secret[_ ]?(?:access[_ ]?)?key(?:\\{0,3}["']?[ \t]{0,8}[:=][ \t]{0,8}|[ \t]{1,8})\\{0,3}["']?([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])/gi,
   },
   { kind: 'google-key', dense: 39, hints: ['AIza'], pattern: /AIza[\w-]{35}(?![\w-])/g },
   {
@@ -288,10 +314,60 @@ export const SECRET_RULES: readonly SecretRule[] = [
     pattern: atWordStart(/[MNO][A-Za-z0-9_-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])/g),
     accepts: hasDigit,
   },
+  {
+    kind: 'asana-token',
+    dense: 50,
+    hints: ['1/', '2/'],
+    pattern: atWordStart(/[12]\/\d{12,20}(?:\/\d{12,20})?:[0-9a-f]{32}(?!\w)/g),
+  },
+  {
+    kind: 'harness-token',
+    dense: 70,
+    hints: ['pat.', 'sat.'],
+    pattern: atWordStart(/[ps]at\.[\w-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}/g),
+  },
+  {
+    kind: 'azure-devops-token',
+    dense: 84,
+    hints: ['AZDO'],
+    pattern: atWordStart(/[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}/g),
+  },
+  { kind: 'newrelic-key', dense: 40, hints: ['NRAL'], pattern: atWordStart(/[0-9a-f]{36}NRAL(?!\w)/g) },
+  {
+    kind: 'crates-token',
+    dense: 35,
+    hints: ['cio'],
+    pattern: atWordStart(/cio[A-Za-z0-9]{32}(?!\w)/g),
+    accepts: hasDigit,
+  },
+  {
+    kind: 'mailgun-key',
+    dense: 50,
+    hints: ['-'],
+    pattern: atWordStart(/[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}(?![\w-])/g),
+  },
+  {
+    kind: 'cloudflare-key',
+    dense: 170,
+    hints: ['v1.0-'],
+    pattern: atWordStart(/v1\.0-[0-9a-f]{24}-[0-9a-f]{146}/g),
+  },
+  { kind: 'adyen-key', hints: ['AQE'], pattern: atWordStart(/AQE[\w+/=]{40,512}-[\w+/=]{20,128}-[^\s"'`)\\]{8,64}/g) },
+  {
+    kind: 'braintree-token',
+    hints: ['access_token$'],
+    pattern: atWordStart(/access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}/g),
+  },
+  { kind: 'twitter-token', hints: ['aaaaaaaaaaaaaaaaaaaaa'], pattern: atWordStart(/A{21}\w{20,128}%[\w%]{20,256}/g) },
   { kind: 'jwt', dense: 32, hints: ['eyJ'], pattern: atWordStart(/eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/g) },
   { kind: 'signature', hints: ['?sig=', '&sig=', ';sig='], pattern: /[?&;]sig=([\w%+/=-]{16,})/g },
   { kind: 'signature', hints: ['-signature='], pattern: /[?&;]X-(?:Amz|Goog)-Signature=([0-9a-f]{32,})/gi },
-  { kind: 'jwk', hints: ['"kty"', '"kty\\'], pattern: /\\{0,3}"d\\{0,3}"\s{0,8}:\s{0,8}\\{0,3}"([\w-]{32,})/g },
+  { kind: 'signature', hints: ['&signature='], pattern: /[?&]Signature=([\w%+/~=-]{32,})/gi },
+  {
+    kind: 'jwk',
+    hints: ['"kty"', '"kty\\'],
+    pattern: /\\{0,3}"(?:d|p|q|dp|dq|qi)\\{0,3}"\s{0,8}:\s{0,8}\\{0,3}"([\w-]{32,})/g,
+  },
   {
     kind: 'key',
     hints: ['api key', 'access key', 'secret key', 'private key', 'master key', 'signing key', 'unseal key'],
@@ -303,7 +379,7 @@ export const SECRET_RULES: readonly SecretRule[] = [
     kind: 'authorization',
     hints: ['authorization'],
     pattern:
-      /(?<![a-z])authorization\\{0,3}["']?[ \t]{0,8}[:=][ \t]{0,8}\\{0,3}["'`]?(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,8}([\w.~+/=:-]{6,})/gi,
+      /(?<![a-z])authorization\\{0,3}["']?(?:[ \t]{0,8}[:=]|[ \t](?=\\{0,3}["']))[ \t]{0,8}\\{0,3}["'`]?(?:bearer|basic|token|digest|negotiate|apikey)[ \t]{1,8}(?:token=)?\\{0,3}["']?((?!token=)[\w.~+/=:-]{6,})/gi,
     accepts: isNotWord,
   },
   {
@@ -314,8 +390,8 @@ export const SECRET_RULES: readonly SecretRule[] = [
   },
   {
     kind: 'authorization',
-    hints: ['bearer ', 'bearer\t'],
-    pattern: wordAtStart('bearer', /[ \t]{1,8}([\w.~+/=-]{16,})/gi),
+    hints: ['bearer ', 'bearer\t', 'bearer,'],
+    pattern: wordAtStart('bearer', /(?:,[ \t]{0,4}|[ \t]{1,8})([\w.~+/=-]{16,})/gi),
     accepts: (secret) => hasDigit(secret) && isNotWord(secret),
   },
   {
@@ -421,6 +497,28 @@ export const SECRET_RULES: readonly SecretRule[] = [
       /(?:getConnection|basic_?auth|credentials?(?:\]?::new)?|changeUserPassword|\.auth)\((?:\\{0,3}["'][^"'\n\\]{0,200}\\{0,3}["'],[ \t]{0,4}){1,2}\\{0,3}["']([^"'\n\\]{4,200})\\{0,3}["']/gi,
     accepts: (secret) => /[^A-Za-z_ -]/.test(secret) && !isPlaceholderValue(secret),
   },
+  {
+    kind: 'password',
+    hints: ['oracle:thin:'],
+    pattern: /oracle:thin:[\w.$-]{1,64}\/([^\s@"'`]{1,128})@/gi,
+  },
+  {
+    kind: 'password',
+    hints: ['form-data; name='],
+    // A field of a form: the value is below a blank line.
+    pattern:
+      /form-data; name=\\{0,3}["'][\w.[\]-]{0,60}(?:passw(?:or)?d|passphrase|secret|token)[\]]?\\{0,3}["'](?:\r?\n|\\r\\n|\\n){2}([^\r\n\\]{4,4096})/gi,
+    accepts: (secret) => !isPlaceholderValue(secret),
+  },
+  { kind: 'saml', hints: ['samlresponse=', 'samlrequest='], pattern: /SAML(?:Response|Request)=([\w+/=%]{64,})/gi },
+  {
+    kind: 'password',
+    hints: LOGIN_WORDS.map((word) => `${word} `).concat(LOGIN_WORDS.map((word) => `${word}:`)),
+    // A name and its password: `credentials: admin:…`, `login: jo@acme.com / …`
+    pattern:
+      /(?:credentials?|creds|log[ -]?in|sign[ -]?in|zugangsdaten|anmeldedaten|identifiants|credenciales|credenziali|inloggegevens)[*"'` \t]{0,4}[:：][*"'` \t]{0,4}[\w.@+-]{2,64}(?:[ \t]{0,2}[:|][ \t]{0,2}|[ \t]\/[ \t])([^\s"'`|]{6,128})/gi,
+    accepts: isChosen,
+  },
   { kind: 'credentials', hints: ['_auth=', ':_auth '], pattern: /(?<![A-Za-z0-9])_auth[ =]([A-Za-z0-9+/=]{16,512})/g },
   {
     kind: 'url-token',
@@ -488,7 +586,7 @@ const KEY_MARKS =
 /** Also as JSON text has it, and where a text was cut. */
 const LINE_BREAK = /((?:\\+[nr]|[\n\r]|\[… [^\]\n]{1,60} …\])+)/
 /** What a diff, a listing or source code has before and after the line of a key. */
-const LINE_START = /^(?:[\w./-]{0,200}(?::\d+:|-\d+-)|\s{0,8}\d{1,6}[→:|\t])?[\s"'`+|>#*,/\\-]*/
+const LINE_START = /^(?:[\w./-]{0,200}(?::\d+:|-\d+-)|\s{0,8}\d{1,6}(?:[→:|\t]|\\t))?[\s"'`+|>#*,/\\-]*/
 const LINE_END = /[\s"'`,;+\\}\]]*$/
 const KEY_HEADER = /^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)*: /
 /** Words of base64 in one line: a key whose line breaks became spaces. */

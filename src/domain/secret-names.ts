@@ -67,7 +67,7 @@ function readNewName(name: string): SecretName | null {
   }
   if (upper && /CREDENTIALS?$/.test(name)) return { ...found('credentials'), plural: false }
   if (end === 'ident' && before === 'auth') return found('credentials')
-  return words.length === 1 && end === 'auth' ? found('credentials', true) : null
+  return end === 'auth' && (upper || words.length === 1) ? found('credentials', true) : null
 }
 
 export function isUpperName(name: string): boolean {
@@ -108,19 +108,46 @@ const PASSWORDS: Readonly<Record<string, string>> = {
   Chinese: '密码|密碼|口令',
   Japanese: 'パスワード|暗証番号',
   Korean: '비밀번호|암호',
+  Finnish: 'salasana',
+  Hungarian: 'jelszó',
+  Norwegian: 'passord',
+  Indonesian: 'kata[ _-]?sandi',
+  Vietnamese: 'mật[ _-]?khẩu',
+  Greek: 'κωδικός(?: πρόσβασης)?',
+  Arabic: 'كلمة (?:المرور|السر)',
+  Hebrew: 'סיסמ[הא]',
+  Hindi: 'पासवर्ड',
+  Thai: 'รหัสผ่าน',
 }
 /** A part of each of them; a text without any of them names a password in English or not at all. */
 export const LANGUAGE_HINTS: readonly string[] = [
   ...'asswort kennwort de_passe de-passe depasse contrase senha palavra parola wachtwoord haslo hasło sifre şifre'.split(
     ' ',
   ),
-  ...['senord', 'adgangskode', 'heslo', 'de passe', ' mdp ', '.mdp ', '"mdp"', 'mdp: ', 'mdp = ', '_mdp=', '_mdp:'],
+  ...[
+    'salasana',
+    'jelsz',
+    'passord',
+    'sandi',
+    'senord',
+    'adgangskode',
+    'heslo',
+    'de passe',
+    ' mdp ',
+    '.mdp ',
+    '"mdp"',
+    'mdp: ',
+    'mdp = ',
+    '_mdp=',
+    '_mdp:',
+  ],
 ]
-const OTHER_LETTERS = /[\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]/
-const OTHER_PARTS = 'ароль АРОЛЬ 密码 密碼 口令 パスワード 暗証番号 비밀번호 암호'.split(' ')
+const OTHER_LETTERS = /[\u0370-\u06ff\u0900-\u097f\u0e00-\u0e7f\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]/
+const OTHER_PARTS =
+  'ароль АРОЛЬ 密码 密碼 口令 パスワード 暗証番号 비밀번호 암호 ật κωδικός كلمة סיסמ पासवर्ड รหัสผ่าน'.split(' ')
 /** A source of a pattern: it is compiled only for a text that needs it. */
 export const PASSWORD_NAMES = Object.values(PASSWORDS).join('|')
-const PASSWORD_IN_LANGUAGES = new RegExp(PASSWORD_NAMES.replaceAll('[ _-]?', ''))
+const PASSWORD_IN_LANGUAGES = new RegExp(PASSWORD_NAMES.replaceAll('[ _-]?', '').replaceAll(/ (?=\(|\p{L})/gu, ''))
 
 /** Such a word is in sentences too, and may mean something else in another language: Italian `parola` is a word. */
 export const isNameInOtherLanguage = (name: string): boolean =>
@@ -136,7 +163,7 @@ export const isMixed = (value: string): boolean => /[A-Za-z]/.test(value) && /[\
 
 const MNEMONIC = /(?:^| )mnemonic$|seed phrase$|recovery (?:phrase|code)$/
 const KEY_WORD =
-  /^(?:.*api|access|account|auth|client|deploy|encryption|hmac|jwt|license|master|preshared|private|secret|service|session|shared|signing|storage|subscription)key$/
+  /^(?:.*api|access|account|application|auth|client|deploy|encryption|hmac|jwt|license|master|preshared|private|secret|service|session|shared|signing|storage|subscription)key$/
 
 /** Last words of names that describe a secret but do not contain it: `password_min_length`, `token_type`. */
 const HARMLESS_ENDS = new Set(
@@ -200,6 +227,7 @@ const PLACEHOLDERS: readonly RegExp[] = [
   /^#[0-9a-f]{3,8}$/i,
   /^(?:%[sdr]|[\W_])+$/,
   /^(?:https?|op|vault|file|ref\+\w+):\/\/[^@]*$/i,
+  /^arn:[\w-]+:/,
   /^\[[A-Z_ ]+\]$/,
   /^[~^v]?\d+\.\d+\.\d+[\w.-]*$/,
 ]

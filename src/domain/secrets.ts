@@ -1,28 +1,36 @@
 /**
  * Masks secrets before a text leaves the hook's process. The detectors: secrets with a known format (API keys, tokens,
- * headers), secrets in command lines, values that are assigned to a name such as `DB_PASSWORD`, and lines of files that
- * exist to hold secrets. All of them take time that is linear in the length of the text.
+ * headers), secrets in command lines, values that are assigned to a name such as `DB_PASSWORD`, columns
+ * with such a name, lines of files that exist to hold secrets, and all of these in base64. All of them take time that is linear in the length of the text.
  */
 import { LiteralSearch } from '../lib/literal-search.ts'
-import { maskQuotedFiles, maskSecretManifests } from './credential-files.ts'
+import { maskQuotedFiles, maskSecretManifests, maskTypedCommands } from './credential-files.ts'
 import { removeSpans } from './private-parts.ts'
 import { maskAssignments } from './secret-assignments.ts'
 import { maskCommands } from './secret-commands.ts'
+import { maskEncoded } from './secret-encoded.ts'
 import { applicableRules, FORMAT_HINTS, PRIVATE_KEYS, type SecretRule } from './secret-formats.ts'
+import { maskEscapedLines, maskHunks } from './secret-lines.ts'
 import { LANGUAGE_HINTS } from './secret-names.ts'
 import { maskMarkedObjects, OBJECT_HINTS } from './secret-objects.ts'
+import { maskTables, TABLE_HINTS } from './secret-tables.ts'
 
 /** Replaces every secret by `[secret:kind]`. Idempotent. */
 export function maskSecrets(text: string): string {
+  return maskEscapedLines(text, (lines) => maskEncoded(maskHunks(maskPlain(lines), maskPlain), maskPlain))
+}
+
+function maskPlain(text: string): string {
   let masked = text
   // Repeated until nothing changes: masking one secret may reveal the start of the next.
   for (let pass = 0; pass < MAX_PASSES; pass++) {
     const before = masked
-    masked = maskSecretManifests(maskQuotedFiles(removeSpans(masked, PRIVATE_KEYS)))
+    masked = maskSecretManifests(maskQuotedFiles(maskTypedCommands(removeSpans(masked, PRIVATE_KEYS))))
     const hints = secretHints(masked)
     masked = maskMarkedObjects(masked, hints)
     for (const rule of applicableRules(masked, hints, pass > 0)) masked = applyRule(masked, rule)
     masked = maskAssignments(maskCommands(masked), hints)
+    if (pass === 0) masked = maskTables(masked, hints)
     if (masked === before) break
   }
   return masked
@@ -30,7 +38,7 @@ export function maskSecrets(text: string): string {
 
 /** What the detectors need to know of a text, so that most of them need not read it. */
 export function secretHints(text: string): ReadonlySet<string> {
-  search ??= new LiteralSearch([...FORMAT_HINTS, ...OBJECT_HINTS, ...LANGUAGE_HINTS])
+  search ??= new LiteralSearch([...FORMAT_HINTS, ...OBJECT_HINTS, ...LANGUAGE_HINTS, ...TABLE_HINTS])
   return search.found(text)
 }
 

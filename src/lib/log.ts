@@ -2,7 +2,7 @@
  * Structured logs: one JSON object per line in rotated files. A line never quotes prompts, tool output or replies of a
  * model: forgetting does not search logs.
  */
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Logger, pino, stdSerializers } from 'pino'
 import { errorMessage } from './errors.ts'
@@ -29,8 +29,10 @@ class RotatingFile {
     this.#bytes = fstatSync(this.#fd).size
   }
 
+  /** Opening a pipe would wait for its reader. */
   #open(): number {
-    return openSync(this.#path, 'a', 0o600)
+    const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants
+    return openSync(this.#path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600)
   }
 
   write(line: string): void {

@@ -2,7 +2,7 @@
  * Why the daemon cannot start, for the person: it is detached, so nobody sees its output, and its log may be what it cannot
  * write. A daemon that started removes the file. The hook bundles this file, so it may not import a package.
  */
-import { accessSync, constants, lstatSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withReserve } from './disk-space.ts'
 import { errorMessage, systemCode } from './errors.ts'
@@ -41,7 +41,7 @@ export function failureReason(paths: Paths, error: unknown): string {
   return plain(fix === '' ? reason : `${reason}; ${fix}`)
 }
 
-const ACCESS_CODES = /^(EACCES|EPERM|EROFS|ENOTDIR|EISDIR|EEXIST|SQLITE_(CANTOPEN|READONLY|PERM|IOERR))/
+const ACCESS_CODES = /^(EACCES|EPERM|EROFS|ENOTDIR|EISDIR|EEXIST|ENXIO|SQLITE_(CANTOPEN|READONLY|PERM|IOERR))/
 
 function isAccessError(error: unknown): boolean {
   if (ACCESS_CODES.test(systemCode(error) ?? '')) return true
@@ -55,8 +55,11 @@ function accessFault(paths: Paths): string {
   const files = [dataDir, logs, join(logs, 'daemon.log'), lock, database, `${database}-wal`, startFailure, starting]
   for (const file of files) {
     try {
-      const stat = lstatSync(file, { throwIfNoEntry: false })
+      const stat = statSync(file, { throwIfNoEntry: false })
       if (stat === undefined) continue
+      const isDirectory = file === dataDir || file === logs
+      if (isDirectory ? !stat.isDirectory() : !stat.isFile())
+        return `${file} is not a ${isDirectory ? 'directory' : 'file'}; to start without what is there, move it away`
       // After one run with sudo.
       if (user !== null && user !== 0 && stat.uid !== user) {
         return `${file} belongs to another user (${stat.uid}); to get it back: sudo chown -R ${user} "${dataDir}"`

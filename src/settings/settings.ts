@@ -138,6 +138,18 @@ export function loadSettings(dataDir: string, env: NodeJS.ProcessEnv = process.e
   return { values: values as Settings, sources: sources as LoadedSettings['sources'], problems }
 }
 
+/** Settings by which the person keeps something out of the memory. */
+const EXCLUSIONS: readonly SettingName[] = ['CLAUDE_MEM_EXCLUDED_PROJECTS', 'CLAUDE_MEM_SKIP_TOOLS']
+
+/** Why exclusions in the settings file are not in use. */
+export function unusedExclusions(dataDir: string): string[] {
+  const concerned = new Set<string>([settingsFileName(dataDir), ...EXCLUSIONS])
+  const { problems } = loadSettings(dataDir, {})
+  return problems
+    .filter(({ name, isWarning }) => isWarning !== true && concerned.has(name))
+    .map(({ message }) => `${message}. Until that is repaired, what it excludes is remembered, too (claude-mem doctor)`)
+}
+
 function readSettingsFile(dataDir: string, fileName: string, problems: SettingProblem[]): Record<string, unknown> {
   let text: string
   try {

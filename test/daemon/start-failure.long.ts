@@ -1,11 +1,22 @@
 /** Daemons that cannot start, and what the person is told by the hooks of the next session. */
-import { spawn } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { projectOfDirectory } from '../../src/domain/project.ts'
 import { encodeRenderedContext, renderedContextPath } from '../../src/domain/rendered-context.ts'
 import { dataPaths } from '../../src/lib/paths.ts'
+import { readStartFailure } from '../../src/lib/start-failure.ts'
 import { Database } from '../../src/store/sqlite/database.ts'
 import { DaemonSandbox } from '../support/daemon.ts'
 import { temporaryDirectory } from '../support/directories.ts'
@@ -115,11 +126,46 @@ test('a reason is one short line without control characters', async () => {
   expect(message.length).toBeLessThan(1_500)
 })
 
-test('something else in place of the lock', async () => {
+test('a database driver that another version of node built', async () => {
   place = new DaemonSandbox()
-  mkdirSync(place.paths.lock, { recursive: true })
+  const program = temporaryDirectory('program')
+  const driver = join(program, 'node_modules', 'better-sqlite3')
+  mkdirSync(driver, { recursive: true })
+  writeFileSync(join(driver, 'index.js'), "throw new Error('built for NODE_MODULE_VERSION 1')")
+  cpSync(DIST, join(program, 'dist'), { recursive: true, filter: (file) => file !== join(DIST, 'plugin') })
+  // There is no registry: what is fetched fails at once.
+  writeFileSync(join(program, '.npmrc'), 'registry=http://127.0.0.1:9/\nfetch-retries=0\n')
+  const run = { dist: join(program, 'dist') }
+  await place.hook(start, { HOME: program }, run)
+  const { paths } = place
+  const reason = () => readStartFailure(paths)
+  await waitUntil('the failure is recorded', () => reason().includes('NODE_MODULE_VERSION 1'))
+  await waitUntil('fetching failed', () => reason().includes('every ten minutes'), 60_000)
+  const { stdout } = await place.hook(start, { HOME: program }, run)
+  expect(JSON.parse(stdout).systemMessage).toMatch(/cannot start: the database driver does not run with Node/)
+})
+
+test.each(['lock', 'database'] as const)('something else in place of the %s', async (name) => {
+  place = new DaemonSandbox()
+  mkdirSync(place.paths[name], { recursive: true })
   await failedStart(place)
-  expect((await told(place, 'claude-code')).message).toMatch(/cannot start/)
+  expect((await told(place, 'claude-code')).message).toMatch(/cannot start.*is not a file; .*move it away/)
+})
+
+test.skipIf(process.platform === 'win32')('a pipe in place of the log', async () => {
+  place = new DaemonSandbox()
+  mkdirSync(place.paths.logs, { recursive: true })
+  execFileSync('mkfifo', [join(place.paths.logs, 'daemon.log')])
+  await failedStart(place)
+  expect((await told(place, 'claude-code')).message).toMatch(/cannot start.*daemon\.log is not a file/)
+})
+
+test('a file in place of the logs', async () => {
+  place = new DaemonSandbox()
+  mkdirSync(place.dataDir, { recursive: true })
+  writeFileSync(place.paths.logs, '')
+  await failedStart(place)
+  expect((await told(place, 'claude-code')).message).toMatch(/cannot start.*logs is not a directory/)
 })
 
 describe.skipIf(!canMount)('no space for the backup of a migration', () => {

@@ -309,6 +309,23 @@ describe('sanitizing', () => {
     expect(response).toEqual({ content: 'HOST=example.org' })
   })
 
+  it('masks a value whose name is on another line of a diff', () => {
+    const secret = 'hunter2swordfish'
+    const manifest = ['apiVersion: v1', 'kind: Secret', 'stringData:', `  license: ${secret}`]
+    const list = ['env:', '  - name: DB_PASSWORD', `    value: ${secret}`]
+    for (const lines of [manifest, list]) {
+      const added = lines.map((line) => `+${line}`)
+      const patch = { structuredPatch: [{ oldStart: 1, lines: [' # note', ...added] }] }
+      const hunk = `--- a/x\n+++ b/x\n@@ -1 +1,4 @@\n # note\n${added.join('\n')}\n`
+      const inJson = JSON.stringify({ out: lines.join('\n') })
+      const sent = { input: { file_path: 'x.yaml' }, response: { patch, hunk, inJson, lines } }
+      const kept = JSON.stringify(sanitizeToolFields(sent))
+      expect(kept).not.toContain(secret)
+      expect(kept.match(/\[secret:/g)).toHaveLength(4)
+      expect(JSON.parse(kept).response.patch.structuredPatch[0].lines).toHaveLength(1 + lines.length)
+    }
+  })
+
   it('hides a private key that is split over lines of a diff', () => {
     const lines = ['+-----BEGIN RSA PRIVATE KEY-----', '+MIIEow', '+abcd', '+-----END RSA PRIVATE KEY-----', '+x']
     const { response } = sanitizeToolFields({ input: {}, response: { lines } })

@@ -11,16 +11,18 @@ import { fileHeading, isSameFile, relevance, significantWords } from '../../src/
 import { renderStart } from '../../src/context/start.ts'
 import { byline, othersForgottenText, receivedFromText } from '../../src/domain/authorship.ts'
 import { CLIENT_NAMES, type ClientName } from '../../src/domain/clients.ts'
+import { maskEnvFile, maskWrittenCredentials } from '../../src/domain/credential-files.ts'
 import { parseMoment } from '../../src/domain/dates.ts'
 import type { InboxEvent, MemoryEvent } from '../../src/domain/event.ts'
 import { plainText, tableCell, truncateAtWord } from '../../src/domain/plain-text.ts'
 import { isEntirelyPrivate, removePrivateParts, removePrivatePartsDeep } from '../../src/domain/private-parts.ts'
 import { nameSpan, quotation, quotedLines } from '../../src/domain/quotation.ts'
-import { claimedRepository, repositoryKeyOf } from '../../src/domain/repository.ts'
+import { claimedRepository, remotesInConfig, repositoryKeyOf } from '../../src/domain/repository.ts'
 import { cutOutput, sanitizeText, sanitizeToolFields } from '../../src/domain/sanitize.ts'
 import { foldConcept, foldPath } from '../../src/domain/search-query.ts'
 import { secretKindForName } from '../../src/domain/secret-names.ts'
 import { maskSecrets } from '../../src/domain/secrets.ts'
+import { parseTranscriptLine, typedText } from '../../src/domain/transcript-entry.ts'
 import type { HookPayload } from '../../src/hook/clients/adapter.ts'
 import { clientAdapterNamed } from '../../src/hook/clients/index.ts'
 import { parseJsonObject } from '../../src/hook/payload.ts'
@@ -40,7 +42,9 @@ import {
   statementsOf,
   titleFrom,
 } from '../../src/observer/offline/statements.ts'
+import { parseClaudeStream } from '../../src/observer/providers/claude-code/reply.ts'
 import { isTooLongError } from '../../src/observer/providers/failures.ts'
+import { usageLimitWaitMs } from '../../src/observer/providers/retry-after.ts'
 import { declaredName, functionsChanged } from '../../src/reading/declarations.ts'
 import { readGitState } from '../../src/reading/git.ts'
 import { isOutputLine, outputLines, readTotals, tellingLines } from '../../src/reading/output.ts'
@@ -51,7 +55,10 @@ import { checkName, readCommandLine } from '../../src/reading/shell.ts'
 import { isOutsidePath, isSameTree, isTestFile, pathInProject, singleLine } from '../../src/reading/text.ts'
 import { readToolUse } from '../../src/reading/tool-use.ts'
 import { readWords } from '../../src/reading/words.ts'
+import { parseNodes, withoutComments } from '../../src/setup/install/json-edit.ts'
+import { readTomlTables } from '../../src/setup/install/toml-edit.ts'
 import { indexedPairs, queryWords } from '../../src/store/sqlite/full-text-search.ts'
+import { readNote } from '../../src/transfer/exchange/auto-memory.ts'
 import { markdownCode, markdownLine, markdownLines } from '../../src/transfer/exchange/markdown.ts'
 import { highlightPieces, safeLine, safeText } from '../../src/viewer/safe-text.ts'
 import { material, NOW, OPTIONS, observation, passage } from '../context/samples.ts'
@@ -355,6 +362,34 @@ const SHOWING: Cases = {
   stripColors,
 }
 
+/** What a parser refuses is read as far as it goes. */
+const tried =
+  (work: (text: string) => unknown) =>
+  (text: string): unknown => {
+    try {
+      return work(text)
+    } catch (error) {
+      return error
+    }
+  }
+
+const FILES: Cases = {
+  'notes of the auto-memory': (text) => [readNote(text, 'a'), readNote(`---\n${text}\n---\n${text}`, 'a')],
+  'TOML of a client': tried((text) => readTomlTables(text, 'config.toml')),
+  'TOML of a client, value': tried((text) => readTomlTables(`a = ${text}`, 'config.toml')),
+  'JSON of a client': tried(parseNodes),
+  'JSON of a client, string': tried((text) => parseNodes(`{"a": "${text}"}`)),
+  withoutComments,
+  'output of the claude program': tried(parseClaudeStream),
+  'line of a transcript': (text) =>
+    parseTranscriptLine(JSON.stringify({ type: 'user', uuid: 'a', message: { role: 'user', content: text } })),
+  typedText,
+  'remotes of a repository': remotesInConfig,
+  maskEnvFile,
+  maskWrittenCredentials: (text) => maskWrittenCredentials(`cat > .env <<EOF\n${text}`),
+  'words of a usage limit': (text) => usageLimitWaitMs(null, text, 0),
+}
+
 /** Defines one test per function. `pieces` are those of `HOSTILE_PIECES` that are tried. */
 export function describeHostileText(pieces: readonly string[]): void {
   describe.each([
@@ -365,6 +400,7 @@ export function describeHostileText(pieces: readonly string[]): void {
     ['offline observer', OFFLINE],
     ['observer with a model', MODEL],
     ['search and display', SHOWING],
+    ['files and programs of others', FILES],
   ] as const)('hostile text: %s', (_, cases) => {
     it.each(Object.entries(cases))(
       '%s takes linear time',

@@ -118,6 +118,8 @@ export const HOSTILE_PIECES: readonly string[] = [
     "'$'",
     'PASS ',
   ],
+  // A word without blanks, with many names.
+  ...['?token=d&', 'token=a;key=b;', '"token":{', '| token |\n', 'token,key\n'],
   // What adapters of clients look for.
   ...[
     '*** Add File: a\n',

@@ -149,10 +149,11 @@ const NOTE_TYPES: Readonly<Record<string, ObservationType>> = { feedback: 'decis
 export function readNote(content: string, name: string): Note[] {
   const text = content.replace(/^\uFEFF/, '')
   const head = FRONT_MATTER.exec(text)
-  const field = (key: string) => new RegExp(`^\\s*${key}:\\s*(.+)$`, 'm').exec(head?.[1] ?? '')?.[1]?.trim() ?? null
+  const field = (key: string) =>
+    new RegExp(`^[ \\t]*${key}:[ \\t]*(.+)$`, 'm').exec(head?.[1] ?? '')?.[1]?.trim() ?? null
   const body = text.slice(head?.[0].length ?? 0).trim()
   const type = NOTE_TYPES[field('type') ?? ''] ?? 'discovery'
-  const [, heading] = /^#\s+(.+)$/m.exec(body) ?? []
+  const [, heading] = /^#[ \t]+(.+)$/m.exec(body) ?? []
   const title = field('name') ?? heading?.trim() ?? name
   if (body === '') return []
   if (body.length <= WHOLE_NOTE_CHARS) return [{ title, subtitle: field('description'), text: body, type }]
@@ -161,7 +162,7 @@ export function readNote(content: string, name: string): Note[] {
     .map((section) => section.trim())
     .filter((section) => section !== '' && !/^#{1,6}\s[^\n]*$/.test(section))
     .map((section) => {
-      const [, own] = /^##\s+(.+)$/m.exec(section) ?? []
+      const [, own] = /^##[ \t]+(.+)$/m.exec(section) ?? []
       return {
         title: own === undefined ? title : `${title}: ${own.trim()}`,
         subtitle: field('description'),
