@@ -9,7 +9,7 @@ import type { Passage } from '../../domain/passage.ts'
 import type { ContextMaterial, ContextQuery, ProjectAlias, ProjectTotals, SessionPrompt } from '../port.ts'
 import { type Database, isOwnRow, raw, type Sql, type Stored } from './database.ts'
 import { observationsFrom, selectObservationsById, selectSummaries } from './memories.ts'
-import { isOwnSession, selectNewestPassages, selectNewestSessions } from './passages.ts'
+import { selectOwnPassages, selectOwnSessions } from './passages.ts'
 import { newestName, selectGivenName } from './projects.ts'
 
 /** Null for an unknown project. */
@@ -18,6 +18,7 @@ export function selectContextMaterial(db: Database, query: ContextQuery): Contex
   const name = selectGivenName(db, key) ?? newestName(db, key)
   if (name === null) return null
   const me = query.me ?? null
+  const sessions = selectOwnSessions(db, key, me)
   const pinned = selectPinned(db, query)
   const isPinned = new Set(pinned.map(({ id }) => id))
   const candidates = newestCandidates(db, query).filter(({ id }) => !isPinned.has(id))
@@ -28,34 +29,38 @@ export function selectContextMaterial(db: Database, query: ContextQuery): Contex
     observations: selectObservationsById(db, ids),
     pinned,
     summaries: selectSummaries(db, { project: key, limit: query.summaries, me }),
-    passages: selectContextPassages(db, query),
-    prompts: query.prompts === 0 ? [] : selectNewestPrompts(db, query),
-    idle: selectIdleSessions(db, key, me),
+    passages: selectContextPassages(db, sessions, query),
+    prompts: query.prompts === 0 ? [] : selectNewestPrompts(db, sessions, query.prompts),
+    idle: selectIdleSessions(db, sessions),
     repeats: selectRepeats(db, [...ids, ...isPinned]),
   }
 }
 
-function selectNewestPrompts(db: Database, { project, prompts, me = null }: ContextQuery): SessionPrompt[] {
+function selectNewestPrompts(db: Database, sessions: readonly string[], limit: number): SessionPrompt[] {
   const rows = db.all<Omit<SessionPrompt, 'imported'> & { eventId: string }>`
     SELECT p.content_session_id AS session, p.prompt_number AS promptNumber, p.prompt_text AS text,
       p.created_at_epoch AS at, p.event_id AS eventId
-    FROM json_each(${selectNewestSessions(db, project, isOwnSession(me))}) wanted
+    FROM json_each(${sessions}) wanted
       CROSS JOIN user_prompts p ON p.content_session_id = wanted.value
-    WHERE p.private = 0 ORDER BY p.created_at_epoch DESC, p.id DESC LIMIT ${prompts}`
+    WHERE p.private = 0 ORDER BY p.created_at_epoch DESC, p.id DESC LIMIT ${limit}`
   return rows.map(({ eventId, ...prompt }) => ({ ...prompt, imported: isImportedId(eventId) }))
 }
 
 /** Sessions of this machine in which no tool was used: somebody asked something, and no more. */
-function selectIdleSessions(db: Database, project: string, me: string | null): string[] {
+function selectIdleSessions(db: Database, sessions: readonly string[]): string[] {
   return db.ids<string>`
-    SELECT wanted.value AS id FROM json_each(${selectNewestSessions(db, project, isOwnSession(me))}) wanted
+    SELECT wanted.value AS id FROM json_each(${sessions}) wanted
     WHERE EXISTS (SELECT 1 FROM events e WHERE e.content_session_id = wanted.value)
       AND NOT EXISTS (SELECT 1 FROM events e WHERE e.content_session_id = wanted.value AND e.tool IS NOT NULL)`
 }
 
-function selectContextPassages(db: Database, { project, passages, me = null }: ContextQuery): Passage[] {
+function selectContextPassages(
+  db: Database,
+  sessions: readonly string[],
+  { project, passages, me = null }: ContextQuery,
+): Passage[] {
   return passages
-    .flatMap(({ kinds, limit }) => selectNewestPassages(db, { project, kinds, limit, me }))
+    .flatMap((group) => selectOwnPassages(db, sessions, { project, ...group }, me))
     .sort((a, b) => b.at - a.at || (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : a.position - b.position))
 }
 
