@@ -5,7 +5,7 @@
  */
 import { lstatSync, type Stats, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, isAbsolute } from 'node:path'
 import { MemError } from './errors.ts'
 import { isInside, makeSocketDirectory, type Paths, realPathOrParent } from './paths.ts'
 
@@ -14,6 +14,8 @@ const OTHERS_WRITE = 0o022
 
 /** Why no byte may be sent to or stored in this data directory; null: it is the user's. Windows has no such owners and modes. */
 export function foreignDirectoryReason({ dataDir, socket }: Pick<Paths, 'dataDir' | 'socket'>): string | null {
+  // Of a HOME that a project chose without knowing this machine.
+  if (!isAbsolute(dataDir) || dataDir.startsWith('/proc/')) return `${dataDir} depends on where a program runs (HOME)`
   const user = process.getuid?.()
   if (user === undefined) return null
   for (const directory of new Set([dataDir, dirname(socket)])) {

@@ -91,15 +91,17 @@ describe.skipIf(process.platform === 'win32')('the environment of a hook', () =>
   })
 
   it('cannot move the data directory with the home directory into the repository either', async () => {
-    mkdirSync(join(repository, '.git'))
-    writeFileSync(join(repository, '.git', 'HEAD'), 'ref: refs/heads/main\n')
     mkdirSync(join(repository, '.claude-mem'), { mode: 0o755 })
     writeFileSync(join(repository, '.claude-mem', 'settings.json'), '{"CLAUDE_MEM_PROVIDER":"claude-code"}')
-    for (const named of ['..', repository]) {
+    for (const named of ['..', '.', '/proc/self/cwd/..', '//proc/self/cwd/..']) {
       const { stdout } = await plain(prompt, [], { HOME: named }, evil)
-      expect(messageOf(stdout)).toContain('lies in')
+      expect([named, messageOf(stdout)]).toEqual([named, expect.stringContaining('depends on where a program runs')])
     }
+    mkdirSync(join(repository, '.git'))
+    writeFileSync(join(repository, '.git', 'HEAD'), 'ref: refs/heads/main\n')
+    expect(messageOf((await plain(prompt, [], { HOME: repository }, evil)).stdout)).toContain('lies in')
     expect(readdirSync(join(repository, '.claude-mem'))).toEqual(['settings.json'])
+    expect(readdirSync(evil)).toEqual([])
   })
 
   it('cannot move the data directory of a command into the repository', async () => {
