@@ -111,6 +111,7 @@ export const PLATFORM_CALLS = [
       'src/hook/shared-memory.ts':
         'files in memory; where the directory does not exist, as on Windows, that for temporary files is used',
       'src/lib/processes.ts': 'when a process started, read on Linux only; null on Windows',
+      'src/lib/own-directory.ts': 'a home directory by the current process is refused; Windows has no such path',
       'src/lib/paths.ts': 'where the directory for temporary files has too long a path for a Unix socket',
       'src/setup/program/shell-command.ts': 'the PATH that a login shell begins with; Windows has none',
       'src/cli/browser.ts': 'snaps, which only Linux has',

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DaemonStatus } from '../api/operations/daemon.ts'
+import { currentWorkingTree } from '../domain/project.ts'
 import { daemonEnvironment } from '../lib/daemon-environment.ts'
 import { errorMessage, isUnresponsive, MemError } from '../lib/errors.ts'
 import { makeDataDirectory } from '../lib/files.ts'
@@ -150,7 +151,7 @@ function launchDaemon(cli: Cli, { keepEnvironment = false }: StartOptions): Laun
     cwd: dataDir,
     env: keepEnvironment
       ? { ...(caCerts === '' ? {} : { NODE_EXTRA_CA_CERTS: caCerts }), ...cli.env, CLAUDE_MEM_DATA_DIR: dataDir }
-      : daemonEnvironment(cli.env, { dataDir, caCerts }),
+      : daemonEnvironment(cli.env, { dataDir, caCerts, project: currentWorkingTree() }),
   })
   const launched: LaunchedProcess = { pid: child.pid, failure: null }
   child.on('error', (error) => {

@@ -44,11 +44,14 @@ const FIRST_LINE_BYTES = 1_024
 const FINGERPRINT_CHARS = 32
 
 /**
- * Identifies one clone, also after its directory moved: the oldest entry of git's reflog of HEAD, which contains the time it
- * was made. Null without one: no repository, a bare one, one without a commit.
+ * Identifies one clone, also after its directory moved within its file system: when its git directory was created, and the
+ * oldest entry of git's reflog of HEAD. That entry alone can be written from the public first commit. Null without either: no
+ * repository, a bare one, one without a commit, a file system that does not say when.
  */
 export async function readFingerprint(gitDir: string): Promise<string | null> {
   const text = await textOrEmpty(readFileStart(join(gitDir, 'logs', 'HEAD'), FIRST_LINE_BYTES))
   const line = text.split('\n', 1)[0] ?? ''
-  return line === '' ? null : createHash('sha256').update(line).digest('hex').slice(0, FINGERPRINT_CHARS)
+  const createdAt = await readCreationTime(gitDir)
+  if (line === '' || createdAt === null) return null
+  return createHash('sha256').update(`${createdAt} ${line}`).digest('hex').slice(0, FINGERPRINT_CHARS)
 }

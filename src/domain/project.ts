@@ -88,6 +88,16 @@ export function workingTreeRoot(
   }
 }
 
+/** The top of the working tree that this process runs in. */
+export function currentWorkingTree(): string {
+  try {
+    return workingTreeRoot(process.cwd())
+  } catch {
+    // The directory was deleted, so that no file of a project is here any more.
+    return nodePath.sep
+  }
+}
+
 /** The path in a key: git's common directory, or the directory itself. Null for keys without a path. */
 export function projectKeyPath(key: string): string | null {
   return /^(?:git|dir):(.+)$/s.exec(key)?.[1] ?? null

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { linkSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileContextQuery, MemoryEvent } from '../domain/event.ts'
+import { currentWorkingTree } from '../domain/project.ts'
 import { CONNECT_TIMEOUT_MS, FILE_CONTEXT_TIMEOUT_MS, type HookRequest, PROTOCOL_VERSION } from '../domain/protocol.ts'
 import type { RenderedContext } from '../domain/rendered-context.ts'
 import { daemonEnvironment } from '../lib/daemon-environment.ts'
@@ -154,6 +155,6 @@ async function spawnDaemon(dist: string, dataDir: string, env: NodeJS.ProcessEnv
     stdio: 'ignore',
     windowsHide: true,
     cwd: dataDir,
-    env: daemonEnvironment(env, { dataDir, caCerts }),
+    env: daemonEnvironment(env, { dataDir, caCerts, project: currentWorkingTree() }),
   })
 }

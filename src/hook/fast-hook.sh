@@ -24,6 +24,8 @@ exec 5<&0
 ulimit -S -f unlimited
 # What the environment has under these names would be exported.
 unset payload answer
+# Programs of a project that node would run before the hook.
+unset NODE_OPTIONS NODE_PATH
 version='@VERSION@'
 node=${1-} curl=${2-}
 [ "$#" -lt 2 ] || shift 2

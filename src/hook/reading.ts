@@ -4,6 +4,7 @@
  * both have the same events, the same ids and the same answers.
  */
 import type { FileContextQuery, MemoryEvent } from '../domain/event.ts'
+import { workingTreeRoot } from '../domain/project.ts'
 import { stripColors } from '../lib/format.ts'
 import { sessionDirectoryReason } from '../lib/own-directory.ts'
 import type { Paths } from '../lib/paths.ts'
@@ -79,7 +80,7 @@ export function readHook(sent: HookPayload, raw: string, options: ReadingOptions
   const translated = adapter.translate(withEventName(sent, options.event), env, raw)
   const [first] = translated
   if (first !== undefined) {
-    const reason = sessionDirectoryReason(paths.dataDir, workingDirectory(first, cwd))
+    const reason = sessionDirectoryReason(paths.dataDir, workingTreeRoot(workingDirectory(first, cwd)))
     if (reason !== null) return { type: 'refused', event: stringOrEmpty(first.hook_event_name), reason }
   }
   const payloads = translated.map((payload) => withDerivedTurn(payload, raw, adapter.traits, paths.clientSessions))

@@ -5,7 +5,7 @@
  */
 import { lstatSync, type Stats, statSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { dirname } from 'node:path'
+import { dirname, isAbsolute } from 'node:path'
 import { MemError } from './errors.ts'
 import { isInside, makeSocketDirectory, type Paths, realPathOrParent } from './paths.ts'
 
@@ -14,6 +14,8 @@ const OTHERS_WRITE = 0o022
 
 /** Why no byte may be sent to or stored in this data directory; null: it is the user's. Windows has no such owners and modes. */
 export function foreignDirectoryReason({ dataDir, socket }: Pick<Paths, 'dataDir' | 'socket'>): string | null {
+  // Of a HOME that a project chose without knowing this machine.
+  if (!isAbsolute(dataDir) || dataDir.startsWith('/proc/')) return `${dataDir} depends on where a program runs (HOME)`
   const user = process.getuid?.()
   if (user === undefined) return null
   for (const directory of new Set([dataDir, dirname(socket)])) {
@@ -43,16 +45,20 @@ export function prepareSocketDirectory(paths: Paths): void {
   if (reason !== null) throw new MemError('forbidden', `the data directory cannot be used: ${reason}`)
 }
 
+/** Why a session in a project may not use this data directory: it lies there, where the files of a repository are. `root`: of its working tree. */
+export function sessionDirectoryReason(dataDir: string, root: string, home: string | null = userHome()): string | null {
+  if (realPathOrParent(dataDir) === realPathOrParent(root) || !isOfProject(dataDir, root, home)) return null
+  return `${dataDir} lies in ${root}, where this session works: its files may have come with a repository`
+}
+
 /**
- * Why a session in `cwd` may not use this data directory: it lies below, where the files of a repository are. Not where the
- * user's home directory lies there too: then everything of the user does. The home is that of the list of users, which no
- * environment changes.
+ * Whether a path is one of a project's files. Not where the user's home directory lies there too: then everything of the user
+ * does. The home is that of the list of users, which no environment changes.
  */
-export function sessionDirectoryReason(dataDir: string, cwd: string, home: string | null = userHome()): string | null {
-  const [directory, work] = [realPathOrParent(dataDir), realPathOrParent(cwd)]
-  if (directory === work || !isInside(work, directory)) return null
-  if (home !== null && isInside(work, realPathOrParent(home))) return null
-  return `${dataDir} lies in ${cwd}, where this session works: its files may have come with a repository`
+export function isOfProject(path: string, root: string, home: string | null = userHome()): boolean {
+  const work = realPathOrParent(root)
+  if (!isInside(work, realPathOrParent(path))) return false
+  return home === null || !isInside(work, realPathOrParent(home))
 }
 
 /** Null for a user without an entry, as in many containers. */

@@ -1,9 +1,9 @@
 /** Access rules: the token, and for browsers the allowed Host and Origin. */
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { MemError } from '../lib/errors.ts'
-import { moveFileSync } from '../lib/files.ts'
+import { moveFileSync, readTextFile } from '../lib/files.ts'
 
 const TOKEN_BYTES = 32
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]']
@@ -17,12 +17,9 @@ const TOKEN_SUBPROTOCOL = 'token.'
 
 /** The token of the data directory, created at the first start; only the owner can read the file. */
 export function readOrMakeToken(file: string): string {
-  try {
-    const token = readFileSync(file, 'utf8').trim()
-    if (token.length >= TOKEN_BYTES) return token
-  } catch {
-    // Missing or unreadable: a new one is created, and an error of writing it is reported.
-  }
+  const known = readTextFile(file)?.trim() ?? ''
+  if (known.length >= TOKEN_BYTES) return known
+  // Missing or unreadable: a new one is created, and an error of writing it is reported.
   const token = randomBytes(TOKEN_BYTES).toString('hex')
   const beside = `${file}.${process.pid}`
   writeFileSync(beside, `${token}\n`, { mode: 0o600 })

@@ -90,6 +90,32 @@ describe.skipIf(process.platform === 'win32')('the environment of a hook', () =>
     expect(existsSync(join(dataDir, 'spool'))).toBe(true)
   })
 
+  it('cannot move the data directory with the home directory into the repository either', async () => {
+    mkdirSync(join(repository, '.claude-mem'), { mode: 0o755 })
+    writeFileSync(join(repository, '.claude-mem', 'settings.json'), '{"CLAUDE_MEM_PROVIDER":"claude-code"}')
+    for (const named of ['..', '.', '/proc/self/cwd/..', '//proc/self/cwd/..']) {
+      const { stdout } = await plain(prompt, [], { HOME: named }, evil)
+      expect([named, messageOf(stdout)]).toEqual([named, expect.stringContaining('depends on where a program runs')])
+    }
+    mkdirSync(join(repository, '.git'))
+    writeFileSync(join(repository, '.git', 'HEAD'), 'ref: refs/heads/main\n')
+    expect(messageOf((await plain(prompt, [], { HOME: repository }, evil)).stdout)).toContain('lies in')
+    expect(readdirSync(join(repository, '.claude-mem'))).toEqual(['settings.json'])
+    expect(readdirSync(evil)).toEqual([])
+  })
+
+  it('cannot move the data directory of a command into the repository', async () => {
+    writeFileSync(join(evil, 'settings.json'), '{"CLAUDE_MEM_PROVIDER":"claude-code"}')
+    const env = { ...process.env, HOME: home, CLAUDE_MEM_DATA_DIR: './evil' }
+    const ran = await runProgram(process.execPath, [join(DIST, 'cli.js'), 'remember', 'a note'], {
+      env,
+      cwd: repository,
+    })
+    expect(ran.code).not.toBe(0)
+    expect(ran.stderr).toContain('its files may have come with a repository. If it is yours: claude-mem --data-dir')
+    expect(readdirSync(evil)).toEqual(['settings.json'])
+  })
+
   it('has no say for `claude-mem hook` and the MCP server', async () => {
     const env = { ...process.env, HOME: home, CLAUDE_MEM_DATA_DIR: evil }
     const input = JSON.stringify({ session_id: 'data-dir-0001', cwd: repository, ...prompt })

@@ -433,6 +433,17 @@ describe('the environment of a client', () => {
     expect(place.nodeStarts()).toBe(0)
   })
 
+  it('may name a program that node runs first: the hook runs without it', async () => {
+    const marker = join(place.home, 'ran')
+    const preload = join(place.home, 'preload.cjs')
+    writeFileSync(preload, `require('node:fs').writeFileSync(${JSON.stringify(marker)}, '')`)
+    // The setting makes the script use node.
+    const env = { NODE_OPTIONS: `--require=${preload}`, CLAUDE_MEM_MAX_FIELD_KB: '64' }
+    expect(await place.fast(bash(newSession()), { env })).toMatchObject({ code: 0, stdout: EMPTY })
+    expect(place.nodeStarts()).toBe(1)
+    expect(existsSync(marker)).toBe(false)
+  })
+
   it('may be one in which nothing is as usual', async () => {
     const large = bash(newSession(), { tool_response: { stdout: 'a line\n'.repeat(50_000) } })
     const shells = SHELLS.map((shell) => shell.join(' '))

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { dataPaths, shortHash } from '../../src/lib/paths.ts'
 import { ack, buildHook, Door, Hook, VERSION } from './hook-process.ts'
@@ -350,6 +350,17 @@ fs.fsyncSync = (fd) => { fs.appendFileSync(${JSON.stringify(note)}, fs.readlinkS
       TZ: 'Europe/Berlin',
       PATH: process.env.PATH,
     })
+  })
+
+  it('is started without what leads into the project: no program on its PATH is there', async () => {
+    const { cwd, dataDir } = hook
+    const PATH = [join(cwd, 'node_modules', '.bin'), cwd, './bin', process.env.PATH].join(delimiter)
+    await hook.run(BASH, { PATH, HOME: cwd, XDG_CONFIG_HOME: join(cwd, 'config'), SHELL: './sh' })
+    await hook.started()
+    const environment = readFileSync(join(dataDir, 'environment'), 'utf8')
+    expect(environment).not.toContain(cwd)
+    expect(environment).not.toContain('./')
+    expect(JSON.parse(environment).PATH).toBe(process.env.PATH)
   })
 
   it('is started once by many hooks at the same time', async () => {

@@ -94,7 +94,6 @@ const OPENERS: Record<string, string> = {
   'src/store/recovery/database-files.ts': 'the database',
   'src/store/recovery/database-pages.ts': 'a copy of the database',
   'src/store/recovery/write-ahead-log.ts': 'the log of the database',
-  'src/transport/access.ts': 'the token of the data directory',
   'src/transport/client.ts': 'the token of the data directory',
   'src/transport/viewer-access.ts': 'the page of the program',
 }

@@ -374,6 +374,18 @@ export function teamContract(current: () => Store, committed: Committed): void {
       expect([await titles(), await current().summaries({})]).toEqual([[], []])
     })
 
+    test('tombstones.ofOthersLeaveWhatWasNeverShared', async () => {
+      await team().shareProject(SHOP, NOW, false)
+      await learn('private', { state: stateOf({ project: LOCAL }) })
+      // As in an export file that another member has.
+      const { uid = '' } = await observationWith('private')
+      const { refused } = await applyAs('me', receivedRecord('tombstone', uidOf(1), { target: uid }, BOB))
+      expect(refused).toEqual([{ id: uidOf(1), reason: expect.stringContaining('is of this machine and in no log') }])
+      expect(await titles(LOCAL.key)).toEqual(['private'])
+      await applyAs('me', receivedRecord('tombstone', uidOf(2), { target: uid }, { author: 'me', machine: 'desk' }))
+      expect(await titles(LOCAL.key)).toEqual([])
+    })
+
     test('tombstones.ofAForeignMemoryInAnOwnSessionLeaveTheRest', async () => {
       await team().shareProject({ ...SHOP, passages: true }, NOW, false)
       await learn('mine', { passages: [passageOf('my words')] })

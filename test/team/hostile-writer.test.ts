@@ -9,7 +9,7 @@ import type { ReceivedRecord, TeamRecord } from '../../src/domain/team-record.ts
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
 import { checkReceived } from '../../src/team/received.ts'
 import { type Place, place } from '../store/place.ts'
-import { commitOf, NOW, observationOf, stateOf, summaryOf } from '../store/samples.ts'
+import { commitOf, NOW, observationOf, passageOf, stateOf, summaryOf } from '../store/samples.ts'
 import { usePostgres } from '../support/postgres.ts'
 import { pullAll, recordId } from './postgres/records.ts'
 import { observationRecord } from './records.ts'
@@ -76,7 +76,7 @@ function start(): string {
     prompts: 50,
     summaries: 50,
     pinned: 50,
-    passages: [],
+    passages: [{ kinds: ['closing'], limit: 60 }] as const,
     me: ANN.author,
     others: 10,
   }
@@ -136,6 +136,31 @@ test("a name of the project is not the first line of another member's session", 
   await receive()
   expect(start()).toBe(before)
   expect(before).toContain('# `shop`: ')
+})
+
+test("however much another member writes, with whatever clock, the reader's own memories are in the start", async () => {
+  const { database, mallory, receive } = await team()
+  store.commit([
+    commitOf('s', 2, {
+      state: stateOf({ project: { key: KEY, name: 'shop' } }),
+      passages: [passageOf('Ann says when the tokens end', { kind: 'closing' })],
+    }),
+  ])
+  const ahead = NOW + 86_000_000
+  const note = { ...observationRecord('flood', { createdAt: ahead }).body }
+  const said = passageOf('flood of words', { kind: 'closing', at: ahead, eventId: 'flood' })
+  const kinds = { observation: note, passage: said }
+  for (const [kind, body] of Object.entries(kinds)) {
+    const insert = `INSERT INTO claude_mem.records (repository, id, kind, machine, made_at, body)
+      SELECT p.id, md5($1 || n), $1, 'm', $2, $3::jsonb || jsonb_build_object('title', 'flood ' || n, 'text', 'flood of words ' || n,
+        'session', jsonb_build_object('id', 'flood-' || n % 100, 'client', 'codex', 'prompts', 1, 'startedAt', $2::bigint))
+      FROM claude_mem.repositories p, generate_series(1, 700) n`
+    await database.sql(insert, [kind, ahead, JSON.stringify(body)], mallory.url)
+  }
+  const { applied, refused } = await receive()
+  expect([refused, applied.refused, applied.added]).toEqual([[], [], 1_400])
+  expect(start()).toContain('Tokens live 15 minutes')
+  expect(start()).toContain('Ann says when the tokens end')
 })
 
 test('a summary, a link, a pin and a state change nothing of another member', async () => {

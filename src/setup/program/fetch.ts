@@ -38,9 +38,10 @@ export interface PackedProgram {
 
 /** What npm is asked for. `from`: a packed file, a version or `latest`. Throws for anything else. */
 export function programSource(from: string): string {
+  // A file of this name in the current directory is meant by `./latest`.
+  if (from === 'latest' || /^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(from)) return `${PACKAGE_NAME}@${from}`
   const path = resolve(from)
   if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return path
-  if (from === 'latest' || /^\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(from)) return `${PACKAGE_NAME}@${from}`
   throw new MemError('not_found', `there is no file ${path}, and "${from}" is not a version. ${UNCHANGED}`)
 }
 

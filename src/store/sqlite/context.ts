@@ -14,9 +14,9 @@ import type {
   SessionPrompt,
   SessionStory,
 } from '../port.ts'
-import type { Database, Stored } from './database.ts'
+import { type Database, isOwnRow, raw, type Sql, type Stored } from './database.ts'
 import { observationsFrom, selectObservationsById, selectSummaries } from './memories.ts'
-import { selectNewestPassages, selectNewestSessions } from './passages.ts'
+import { selectOwnPassages, selectOwnSessions } from './passages.ts'
 import { newestName, selectGivenName } from './projects.ts'
 
 /** Null for an unknown project. */
@@ -24,7 +24,8 @@ export function selectContextMaterial(db: Database, query: ContextQuery): Contex
   const key = query.project
   const name = selectGivenName(db, key) ?? newestName(db, key)
   if (name === null) return null
-  const isMine = (memory: Authorship) => isOwn(memory, query.me ?? null)
+  const me = query.me ?? null
+  const sessions = selectOwnSessions(db, key, me)
   const pinned = selectPinned(db, query)
   const isPinned = new Set(pinned.map(({ id }) => id))
   const candidates = newestCandidates(db, query).filter(({ id }) => !isPinned.has(id))
@@ -34,57 +35,40 @@ export function selectContextMaterial(db: Database, query: ContextQuery): Contex
     totals: selectTotals(db, query.project),
     observations: selectObservationsById(db, ids),
     pinned,
-    summaries: newestOwn((limit) => selectSummaries(db, { project: key, limit }), query.summaries, isMine),
-    passages: selectContextPassages(db, query, isMine),
-    prompts: query.prompts === 0 ? [] : selectNewestPrompts(db, key, query.prompts),
-    idle: selectIdleSessions(db, key),
+    summaries: selectSummaries(db, { project: key, limit: query.summaries, me }),
+    passages: selectContextPassages(db, sessions, query),
+    prompts: query.prompts === 0 ? [] : selectNewestPrompts(db, sessions, query.prompts),
+    idle: selectIdleSessions(db, sessions),
     repeats: selectRepeats(db, [...ids, ...isPinned]),
     amends: selectAmends(db, [...ids, ...isPinned]),
   }
 }
 
-function selectNewestPrompts(db: Database, project: string, limit: number): SessionPrompt[] {
+function selectNewestPrompts(db: Database, sessions: readonly string[], limit: number): SessionPrompt[] {
   const rows = db.all<Omit<SessionPrompt, 'imported'> & { eventId: string }>`
     SELECT p.content_session_id AS session, p.prompt_number AS promptNumber, p.prompt_text AS text,
       p.created_at_epoch AS at, p.event_id AS eventId
-    FROM json_each(${selectNewestSessions(db, project)}) wanted
+    FROM json_each(${sessions}) wanted
       CROSS JOIN user_prompts p ON p.content_session_id = wanted.value
     WHERE p.private = 0 ORDER BY p.created_at_epoch DESC, p.id DESC LIMIT ${limit}`
   return rows.map(({ eventId, ...prompt }) => ({ ...prompt, imported: isImportedId(eventId) }))
 }
 
 /** Sessions of this machine in which no tool was used: somebody asked something, and no more. */
-function selectIdleSessions(db: Database, project: string): string[] {
+function selectIdleSessions(db: Database, sessions: readonly string[]): string[] {
   return db.ids<string>`
-    SELECT wanted.value AS id FROM json_each(${selectNewestSessions(db, project)}) wanted
+    SELECT wanted.value AS id FROM json_each(${sessions}) wanted
     WHERE EXISTS (SELECT 1 FROM events e WHERE e.content_session_id = wanted.value)
       AND NOT EXISTS (SELECT 1 FROM events e WHERE e.content_session_id = wanted.value AND e.tool IS NOT NULL)`
 }
 
-/**
- * Rows that are looked at to find one's own among those of a team, as a multiple of what is wanted. A person whose
- * memories are older than so many of the team's gets fewer lines, but no session start reads a whole project.
- */
-const ROWS_OF_TEAM = 10
-
-/** The newest `limit` of one's own. Without a team, and while nobody else has written, one read is enough. */
-function newestOwn<T>(read: (limit: number) => T[], limit: number, isMine: (row: T) => boolean): T[] {
-  const newest = read(limit)
-  if (newest.every(isMine)) return newest
-  return read(limit * ROWS_OF_TEAM)
-    .filter(isMine)
-    .slice(0, limit)
-}
-
 function selectContextPassages(
   db: Database,
-  { project, passages }: ContextQuery,
-  isMine: (passage: Passage) => boolean,
+  sessions: readonly string[],
+  { project, passages, me = null }: ContextQuery,
 ): Passage[] {
   return passages
-    .flatMap(({ kinds, limit }) =>
-      newestOwn((most) => selectNewestPassages(db, { project, kinds, limit: most }), limit, isMine),
-    )
+    .flatMap((group) => selectOwnPassages(db, sessions, { project, ...group }, me))
     .sort((a, b) => b.at - a.at || (a.eventId < b.eventId ? -1 : a.eventId > b.eventId ? 1 : a.position - b.position))
 }
 
@@ -108,20 +92,21 @@ interface Candidate extends Authorship {
   superseded: number
 }
 
-/** Newest first: the reader's own, and beside them the newest of other people, so that a busy team does not displace them. */
+/**
+ * Newest first: the reader's own, and beside them the newest of other people. However many others write, and whatever their
+ * clocks say, they displace none of the reader's own.
+ */
 function newestCandidates(db: Database, query: ContextQuery): Candidate[] {
   const { project, observations, me = null, others = 0 } = query
   const isMine = (candidate: Candidate) => isOwn(candidate, me)
-  const newest = (limit: number) => db.all<Candidate>`
+  const newest = (limit: number, which: Sql) => db.all<Candidate>`
     SELECT id, created_at_epoch AS at, author,
-      EXISTS (SELECT 1 FROM links WHERE to_id = observations.id AND kind = 'supersedes') AS superseded
-    FROM observations INDEXED BY observations_project WHERE project = ${project}
+      EXISTS (SELECT 1 FROM links WHERE to_id = o.id AND kind = 'supersedes') AS superseded
+    FROM observations o INDEXED BY observations_project WHERE project = ${project} AND ${which}
     ORDER BY created_at_epoch DESC, id DESC LIMIT ${limit}`
-  const own = newestOwn(newest, observations, isMine)
-  const isTeam = others > 0 && (me !== null || !newest(others).every(isMine))
-  const foreign = isTeam ? newest(others * OTHERS_LOOKED_AT).filter((one) => !isMine(one)) : []
-  const byId = new Map([...own, ...foreign.slice(0, others)].map((candidate) => [candidate.id, candidate]))
-  return [...byId.values()].sort(newestFirst)
+  const own = newest(observations, isOwnRow('o', me))
+  const foreign = newest(others * OTHERS_LOOKED_AT, raw('1')).filter((one) => !isMine(one))
+  return [...own, ...foreign.slice(0, others)].sort(newestFirst)
 }
 
 /** Newest rows that are looked at to find those of other people, as a multiple: the rest of them are one's own. */

@@ -80,6 +80,12 @@ export function whereEqual(columns: Record<string, SqlValue | undefined>): Sql {
   )
 }
 
+/** The condition that a memory is the reader's own (src/domain/authorship.ts). `me`: the reader's name in a team; null: none. */
+export function isOwnRow(table: string, me: string | null): Sql {
+  const author = raw(`${table}.author`)
+  return sql`(${author} IS NULL OR ${author} = ${me})`
+}
+
 /** The condition that a column starts with a prefix. Its index is used. */
 export function startsWith(column: string, prefix: string): Sql {
   const text = raw(column)

@@ -11,6 +11,7 @@ import type { Link, LinkKind, LinkResult, PinResult } from '../search-port.ts'
 import {
   type Database,
   EMPTY_SQL,
+  isOwnRow,
   nextSeq,
   raw,
   type Sql,
@@ -272,10 +273,14 @@ export function summariesFrom(db: Database): (...from: SqlTemplate) => Summary[]
 }
 
 /** Newest first. */
-export function selectSummaries(db: Database, { session, project, limit = -1 }: MemoryFilter): Summary[] {
+export function selectSummaries(
+  db: Database,
+  { session, project, limit = -1, me }: MemoryFilter & { me?: string | null },
+): Summary[] {
   const where = whereEqual({ 'm.content_session_id': session, 'm.project': project })
+  const own = me === undefined ? raw('1') : isOwnRow('m', me)
   return summariesFrom(db)`
-    session_summaries m WHERE ${where} ORDER BY m.created_at_epoch DESC, m.id DESC LIMIT ${limit}`
+    session_summaries m WHERE ${where} AND ${own} ORDER BY m.created_at_epoch DESC, m.id DESC LIMIT ${limit}`
 }
 
 /** A link made by a search is derived and there are thousands: clients do not follow it, so it takes no sequence number. */

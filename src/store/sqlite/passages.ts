@@ -11,6 +11,7 @@ import {
   assignmentsSql,
   changeIndex,
   type Database,
+  isOwnRow,
   raw,
   type Sql,
   type SqlTemplate,
@@ -240,19 +241,49 @@ export interface NewestPassages {
 /** Older sessions of a project are not looked at: what is newest is in the last few. */
 const MAX_NEWEST_SESSIONS = 50
 
-export function selectNewestSessions(db: Database, project: string): string[] {
+/**
+ * Those in which the reader worked: another member may send any number of sessions. Sessions of other machines have neither
+ * directory nor prompts here. `me`: the reader's name in a team; null: none.
+ */
+export function selectOwnSessions(db: Database, project: string, me: string | null): string[] {
+  const isOwn = sql`(s.cwd <> '' OR EXISTS (SELECT 1 FROM user_prompts u WHERE u.content_session_id = s.content_session_id)
+    OR EXISTS (SELECT 1 FROM passages p WHERE p.content_session_id = s.content_session_id AND ${isOwnRow('p', me)}))`
+  return newestSessions(db, project, isOwn)
+}
+
+function newestSessions(db: Database, project: string, which: Sql): string[] {
   return db.ids<string>`
-    SELECT content_session_id AS id FROM sdk_sessions WHERE project = ${project}
+    SELECT content_session_id AS id FROM sdk_sessions s WHERE project = ${project} AND ${which}
     ORDER BY updated_at_epoch DESC LIMIT ${MAX_NEWEST_SESSIONS}`
 }
 
 /** Of the newest sessions of a project, newest first; within an event in their order. */
-export function selectNewestPassages(db: Database, { project, kinds, limit }: NewestPassages): Passage[] {
+export function selectNewestPassages(db: Database, wanted: NewestPassages): Passage[] {
+  const all = raw('1')
+  return passagesOfSessions(db, newestSessions(db, wanted.project, all), wanted, all)
+}
+
+/** The reader's own of these sessions. */
+export function selectOwnPassages(
+  db: Database,
+  sessions: readonly string[],
+  wanted: NewestPassages,
+  me: string | null,
+): Passage[] {
+  return passagesOfSessions(db, sessions, wanted, isOwnRow('p', me))
+}
+
+function passagesOfSessions(
+  db: Database,
+  sessions: readonly string[],
+  { project, kinds, limit }: NewestPassages,
+  which: Sql,
+): Passage[] {
   const found: Passage[] = []
-  for (const session of selectNewestSessions(db, project)) {
+  for (const session of sessions) {
     if (found.length >= limit) break
     const ofSession = passagesFrom(db)`
-      passages p WHERE p.content_session_id = ${session} AND p.project = ${project}
+      passages p WHERE p.content_session_id = ${session} AND p.project = ${project} AND ${which}
         AND p.kind IN (SELECT value FROM json_each(${kinds}))
       ORDER BY p.prompt_number DESC, p.at DESC, p.event_id, p.position LIMIT ${limit - found.length}`
     found.push(...ofSession)

@@ -4,7 +4,8 @@
  *
  * 1. A record is known by its id. An observation or a summary that the same author has by session, time and content gets
  *    the id as an alias.
- * 2. A tombstone always wins: its target is erased with every copy, or never added if it comes later.
+ * 2. A tombstone always wins: its target is erased with every copy, or never added if it comes later. One by another author
+ *    erases nothing that this user never shared.
  * 3. Of the records about one subject (a pin, a link, a status, a name), the one with the highest version counts, and of
  *    equal versions the one with the greater id. One about a memory that has not arrived yet waits for it.
  * 4. Only its author changes a memory: pins it, sets its state, links it at either end. All machines of an author are the
@@ -191,7 +192,7 @@ class ReceivedRun {
       case 'project':
         return record.author === this.#ownAuthor ? this.#project(record.id, record.repository, record.body) : KNOWN
       case 'tombstone':
-        return this.#tombstone(record.body.target, record.repository)
+        return this.#tombstone(record.body.target, record)
     }
   }
 
@@ -411,18 +412,26 @@ class ReceivedRun {
 
   // Tombstones
 
-  #tombstone(target: RecordId, repository: string): RecordOutcome {
+  #tombstone(target: RecordId, { repository, author }: ReceivedRecord): RecordOutcome {
     const db = this.#db
     requireUid(target)
     if (isErased(db, target)) return KNOWN
     const memory = selectMemory(db, target)
     requireSameRepository(memory, repository)
+    if (memory !== null && author !== this.#ownAuthor && this.#neverLeft(memory)) {
+      throw new MemError('bad_request', `the memory ${target} is of this machine and in no log`)
+    }
     db.run`INSERT INTO team_tombstones (uid, at) VALUES (${target}, ${this.#at})`
     db.run`DELETE FROM team_waiting WHERE target = ${target}`
     if (memory === null) return KNOWN
     db.run`DELETE FROM team_aliases WHERE uid = ${target}`
     this.#erase(memory)
     return { is: 'erased' }
+  }
+
+  /** The log could not compare its author. Others may know its id from an export file. */
+  #neverLeft({ author, repository }: KnownMemory): boolean {
+    return repository === null && (author === null || author === this.#ownAuthor)
   }
 
   #erase({ kind, id }: KnownMemory): void {

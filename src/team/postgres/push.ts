@@ -14,7 +14,7 @@ import { LOG_SCHEMA_VERSION } from './migrations/index.ts'
 const MAX_BATCH_RECORDS = 500
 /** About what is sent with one statement; a single record may be larger than half of it. */
 const MAX_BATCH_BYTES = 2 * 1024 * 1024
-/** The schema's limit, which is measured in PostgreSQL's binary form: about the same size. */
+/** The schema's limit, which is measured as PostgreSQL prints it and in its binary form: about the same size. */
 export const MAX_RECORD_BYTES = 256 * 1024
 
 const REASONS: Record<string, string> = {

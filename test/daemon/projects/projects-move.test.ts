@@ -1,4 +1,14 @@
-import { cpSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { projectViews } from '../../../src/daemon/project-views.ts'
@@ -72,6 +82,17 @@ test('a copy stays apart, also when the first one is deleted later', async () =>
     { place: first, sessions: 1, gone: true },
   ])
   expect(s.notices).toEqual([])
+})
+
+test('another repository with the log of one that was deleted gets none of its memory', async () => {
+  const first = repository(at('shop'))
+  await session(first)
+  // It can be written from the first commit, which is public.
+  const log = readFileSync(join(first, '.git', 'logs', 'HEAD'))
+  rmSync(first, { recursive: true })
+  writeFileSync(join(repository(at('evil')), '.git', 'logs', 'HEAD'), log)
+  expect(await session(at('evil'))).toBe('')
+  expect(await places()).toHaveLength(2)
 })
 
 test('a clone is another repository', async () => {

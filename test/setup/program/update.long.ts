@@ -191,6 +191,8 @@ describe('where an update comes from', () => {
       const { manifest, files } = foreignProgram('claude-mem', trace)
       registry.publish(manifest, files)
       const home = await installedHome()
+      // Nor are files of a repository that are called like a version.
+      for (const name of ['latest', '9.8.7']) writeFileSync(join(home.home, name), '')
       const { code, stderr } = await home.run(home.currentDist, ['update', ...args], registry.env)
       expect([code, /coding-agent-memory(@9\.8\.7)? is not in the registry/.test(stderr)], stderr).toEqual([1, true])
       expect(registry.requested.splice(0).filter((path) => path.startsWith('claude-mem'))).toEqual([])

@@ -102,6 +102,24 @@ describe('push and pull', () => {
     expect(all.records.map(({ id }) => id)).toEqual(records.map(({ id }) => id))
   })
 
+  test.each([
+    ['that is compressed', `jsonb_build_object('text', repeat('a', 20000000))`],
+    [
+      'of numbers with many digits',
+      `(SELECT jsonb_build_object('n', jsonb_agg(1e131071::numeric)) FROM generate_series(1, 100))`,
+    ],
+  ])('pull.bounded: a body %s counts with all that it is when it is sent', async (_, body) => {
+    const { database, log } = await sharedRepository()
+    const { url } = await database.member('mallory', log, REPOSITORY)
+    const mallory = await database.connect(url)
+    await mallory.query("SELECT claude_mem.set_member('')")
+    // From a table, so that it is as small as PostgreSQL stores it.
+    await mallory.query(`CREATE TEMP TABLE small AS SELECT ${body} AS body`)
+    const insert = `INSERT INTO claude_mem.records (repository, id, kind, machine, made_at, body)
+      SELECT p.id, $1, 'observation', 'm', 1, s.body FROM claude_mem.repositories p, small s`
+    await expect(mallory.query(insert, [recordId()])).rejects.toMatchObject({ constraint: 'records_body' })
+  })
+
   test('pull.repositories: cursors of several repositories move on their own, and one that is not granted gives nothing', async () => {
     const { database, log } = await sharedRepository()
     await log.register(OTHER_REPOSITORY)

@@ -83,7 +83,7 @@ CREATE TABLE claude_mem.records (
   made_at bigint NOT NULL CONSTRAINT records_made_at CHECK (made_at BETWEEN 0 AND 8640000000000000),
   stored_at bigint NOT NULL DEFAULT 0,
   body jsonb CONSTRAINT records_body CHECK (
-    body IS NULL OR (jsonb_typeof(body) = 'object' AND pg_column_size(body) <= 262144)
+    body IS NULL OR (jsonb_typeof(body) = 'object' AND bytes <= 262144)
   ),
   bytes integer NOT NULL DEFAULT 0,
   target text CONSTRAINT records_target CHECK (

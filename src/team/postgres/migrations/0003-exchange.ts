@@ -34,7 +34,10 @@ BEGIN
   END IF;
   NEW.stored_at := claude_mem.now_ms();
   NEW.x := pg_current_xact_id();
-  NEW.bytes := coalesce(pg_column_size(NEW.body), 0);
+  -- As it is sent, and unpacked: a body from a table may be compressed, and a short number may have 100,000 digits.
+  NEW.bytes := CASE jsonb_typeof(NEW.body)
+    WHEN 'object' THEN greatest(octet_length(NEW.body::text), pg_column_size(NEW.body || '{}')) ELSE 0
+  END;
   IF NEW.kind IN ('link', 'pin', 'status') AND EXISTS (SELECT FROM claude_mem.records r
     WHERE r.id IN (NEW.body->>'observation', NEW.body->>'from', NEW.body->>'to') AND r.repository <> NEW.repository) THEN
     RAISE EXCEPTION 'The record is about one of another repository' USING ERRCODE = 'CM001';
