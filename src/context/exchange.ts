@@ -13,6 +13,8 @@ const REPORT_CHARS = 1_800
 const BEGIN_CHARS = 800
 const END_CHARS = 800
 const MAX_LINE_CHARS = 500
+const MAX_WORDS = 3
+const MAX_WORDS_CHARS = 240
 
 /** `turns`: of the session that is continued, newest first. Without a report: what was done since the request, and the report before it. */
 export function exchangeLines(turns: readonly PastTurn[], now: Moment): string[] {
@@ -65,10 +67,11 @@ function doneLine({ closing, steps }: PastTurn, now: Moment): string[] {
   ]
 }
 
-/** Of a turn that was cut off. */
+/** Of a turn that was cut off: what the agent wrote last between tool uses says how far it came. */
 function lastWords(turn: PastTurn): string[] {
-  const words = isFinished(turn) ? undefined : turn.words.at(-1)
-  return words === undefined ? [] : [`${speakerOf(turn)}, last words: ${quoteEnds(words, MAX_REQUEST_CHARS)}`]
+  const said = isFinished(turn) ? [] : turn.words.slice(-MAX_WORDS)
+  if (said.length === 0) return []
+  return [`${speakerOf(turn)}, last words: ${said.map((words) => quoteEnds(words, MAX_WORDS_CHARS)).join(' ')}`]
 }
 
 const block = (line: string): string => (line === CUT ? CUT : (quoteLines([line])[0] ?? ''))

@@ -93,12 +93,14 @@ describe('the state', () => {
   test('state.lastWords: of a session that was cut off, the agent’s last words are in the last exchange', () => {
     const cut = [
       ...turn(4, 'Now the invoices', null),
+      passage('words', 'The carts are done.', { promptNumber: 4, at: at(16, 9, 5) }),
+      passage('words', 'Cents go in.', { promptNumber: 4, at: at(16, 9, 5) + 1 }),
       passage('edit', '+1', { subject: 'src/invoice.ts', promptNumber: 4, at: at(16, 9, 6) }),
       passage('words', 'The invoice still rounds twice: I look at it next.', { promptNumber: 4, at: at(16, 9, 7) }),
     ]
     expect(state([...WORK, ...cut])[0]).toMatch(/^- Cut off/)
     expect(section(start({ passages: [...WORK, ...cut] }), 'Last exchange')).toContain(
-      'Agent, last words: “The invoice still rounds twice: I look at it next.”',
+      'Agent, last words: “The carts are done.” “Cents go in.” “The invoice still rounds twice: I look at it next.”',
     )
   })
 
