@@ -4,7 +4,7 @@
  * database driver is taken from the program that is running where it is the same version, so that an update compiles nothing.
  */
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod'
@@ -77,13 +77,32 @@ export async function unpackProgram(
   if (readBuildInfo(dist) === null) {
     throw new MemError('bad_request', `${packed.version} has no complete program: pack it with npm pack. ${UNCHANGED}`)
   }
-  // npm has compared the checksums in it with what it fetched.
-  if (!existsSync(join(root, 'npm-shrinkwrap.json'))) {
+  await installPinned(root, packed, paths, options)
+  return dist
+}
+
+/** The packages that the program needs, as its npm-shrinkwrap.json names them. npm 11 no longer heeds that of a dependency. */
+async function installPinned(
+  root: string,
+  packed: PackedProgram,
+  paths: Paths,
+  options: FetchProgramOptions,
+): Promise<void> {
+  const { directory, env, signal } = options
+  const lock = readTextFile(join(root, 'npm-shrinkwrap.json'))
+  if (lock === undefined) {
     const text = `${packed.version} has no npm-shrinkwrap.json with the checksums of its packages: pack it with npm pack`
     throw new MemError('bad_request', `${text}. ${UNCHANGED}`)
   }
-  await prepareDriver(root, paths, options)
-  return dist
+  const pinned = join(directory, 'pinned')
+  mkdirSync(pinned)
+  const { dependencies } = parseJsonObject(readTextFile(join(root, 'package.json')) ?? '') ?? {}
+  writeFileSync(join(pinned, 'package.json'), JSON.stringify({ private: true, dependencies }))
+  writeFileSync(join(pinned, 'package-lock.json'), lock)
+  await runNpm(['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: pinned, env, signal })
+  await prepareDriver(pinned, paths, options)
+  rmSync(join(root, 'node_modules'), { recursive: true, force: true })
+  renameSync(join(pinned, 'node_modules'), join(root, 'node_modules'))
 }
 
 /** The newest version in the registry. */
@@ -108,11 +127,7 @@ async function explained(source: string, answer: Promise<string>): Promise<strin
   }
 }
 
-async function prepareDriver(
-  root: string,
-  paths: Paths,
-  { directory, env, signal }: FetchProgramOptions,
-): Promise<void> {
+async function prepareDriver(root: string, paths: Paths, { env, signal }: FetchProgramOptions): Promise<void> {
   const fetched = driverDirectory(createRequire(join(root, 'package.json')).resolve(DRIVER))
   const own = driverDirectory(resolvePackage(DRIVER, paths.packages))
   if (fetched === null) return
@@ -123,7 +138,7 @@ async function prepareDriver(
     copyFileSync(binary, target)
     return
   }
-  await runNpm(['rebuild', DRIVER, '--foreground-scripts', '--loglevel=error'], { cwd: directory, env, signal })
+  await runNpm(['rebuild', DRIVER, '--foreground-scripts', '--loglevel=error'], { cwd: root, env, signal })
 }
 
 /** `main`: its main file, lib/index.js. */
