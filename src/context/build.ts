@@ -40,7 +40,7 @@ const READ: Omit<ContextQuery, 'project'> = {
     { kinds: ['commit', 'check', 'status', 'link'], limit: 200 },
     { kinds: ['file', 'edit'], limit: 100 },
     { kinds: ['command'], limit: 10 },
-    { kinds: ['words', 'report'], limit: 200 },
+    { kinds: ['words'], limit: 200 },
   ],
   others: 30,
 }

@@ -25,8 +25,6 @@ export interface PastTurn {
   earlier: string[]
   /** What the agent wrote between tool uses, oldest first. */
   words: string[]
-  /** Of subagents, oldest first. */
-  reports: string[]
   /** The user's explicit choices, oldest first. */
   answers: Passage[]
   /** What was done, oldest first. */
@@ -59,7 +57,6 @@ export function turnsOf({ passages, prompts, observations, amends }: ContextMate
       closing: null,
       earlier: [],
       words: [],
-      reports: [],
       answers: [],
       steps: [],
       notes: [],
@@ -77,7 +74,6 @@ export function turnsOf({ passages, prompts, observations, amends }: ContextMate
     } else if (passage.kind === 'answer') {
       if (!isImported) turn.answers.push(passage)
     } else if (passage.kind === 'words') turn.words.push(passage.text)
-    else if (passage.kind === 'report') turn.reports.push(passage.text)
   }
   for (const { at, text, kind, ...place } of spokenTexts(ordered)) {
     const turn = turnOf(place, at)

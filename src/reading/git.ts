@@ -186,6 +186,8 @@ const MOVES_HEAD: ReadonlySet<string> = new Set(
   'checkout switch reset pull merge rebase cherry-pick revert am'.split(' '),
 )
 
+const movesHead = ({ args }: ShellCommand): boolean => MOVES_HEAD.has(gitVerb(args)) && !args.includes('--')
+
 /** What is certain about a repository, from passages newest first. Commands in another directory do not count. */
 export function readGitState(passages: readonly Passage[]): GitState {
   const state: GitState = { branch: null, commit: null, uncommitted: null, pushed: null }
@@ -203,9 +205,12 @@ export function readGitState(passages: readonly Passage[]): GitState {
     }
     const commands = readCommandLine(subject).commands.filter(({ program }) => program === 'git')
     const wasMoved = isMoved
-    isMoved ||= commands.some(({ args }) => MOVES_HEAD.has(gitVerb(args)) && !args.includes('--'))
-    isOutdated ||= isMoved
-    if (/^cd /.test(subject) || commands.some(({ args }) => args.includes('-C'))) continue
+    const moves = commands.some(movesHead)
+    isMoved ||= moves
+    if (/^cd /.test(subject) || commands.some(({ args }) => args.includes('-C'))) {
+      isOutdated ||= moves
+      continue
+    }
     // The last command of a line is the newest.
     for (const command of commands.toReversed()) {
       const verb = gitVerb(command.args)
@@ -220,7 +225,7 @@ export function readGitState(passages: readonly Passage[]): GitState {
         const files = statusFiles(lines)
         if (files !== null) state.uncommitted ??= { files, at }
       }
-      if (CHANGES_TREE.has(verb)) isOutdated = true
+      if (CHANGES_TREE.has(verb) || movesHead(command)) isOutdated = true
     }
   }
   return state

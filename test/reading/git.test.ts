@@ -180,6 +180,10 @@ describe('state of git', () => {
       ).pushed,
     ).toBe(null)
   })
+  test('a status after a checkout in the same line says what is there', () => {
+    expect(state(bash('git checkout next && git status', DIRTY)).uncommitted?.files).toContain('src/cart.ts')
+    expect(state(bash('git status && git checkout next', DIRTY)).uncommitted).toBe(null)
+  })
   test('another directory is another repository', () => {
     expect(state(bash('cd /home/dev/other && git status', DIRTY))).toEqual({
       branch: null,

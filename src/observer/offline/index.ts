@@ -71,7 +71,7 @@ async function summarize(request: SummarizeRequest): Promise<SummarizeAnswer> {
 
 /** A shorter text, such as "Yes", may be a part of any other. */
 const MIN_COMPARED_CHARS = 24
-/** A body that repeats the subject says no more than it. */
+/** A shorter body of a commit explains nothing: it gets no observation of its own. */
 const MIN_BODY_CHARS = 40
 
 function observationsOf(turn: ObservedTurn, recorded: readonly Observation[]): ObservationDraft[] {
@@ -101,10 +101,10 @@ function wholeTurn(
   isExplained: boolean,
   isNew: (text: string) => boolean,
 ): ObservationDraft | null {
-  const { closing, commits, files, hasWork } = turn
+  const { closing, commits, files, hasResult } = turn
   const statements = statementsOf(closing).filter(({ text }) => isNew(text))
   if (statements.length === 0 && isExplained) return null
-  if (!hasWork && !statements.some(({ text }) => saysSomething(text))) return null
+  if (!hasResult && !statements.some(({ text }) => saysSomething(text))) return null
   const own = titleFrom(statements)
   const title = own ?? commits[0]?.title ?? titleFrom(closing) ?? changedTitle(files)
   if (title === null) return null
@@ -203,8 +203,8 @@ const MAX_NEXT_CHARS = 600
 
 /** The eight fields, each only with evidence. Null: nothing was asked, said or done. */
 function summaryOf(turn: ObservedTurn, error: string | null): SummaryDraft | null {
-  const { request, closing, commits, hasWork, files } = turn
-  if (request === null && closing.length === 0 && !hasWork && error === null) return null
+  const { request, closing, commits, hasResult, files } = turn
+  if (request === null && closing.length === 0 && !hasResult && error === null) return null
   const next = lastPart(closing)
   const first = statementsOf(closing.filter((block) => !next.includes(block)))
   const opening = openingText(first.length > 0 ? first : statementsOf(closing), MAX_FIELD_CHARS)
@@ -212,8 +212,8 @@ function summaryOf(turn: ObservedTurn, error: string | null): SummaryDraft | nul
   return {
     request: request === null ? null : clipAtWord(request, MAX_REQUEST_CHARS),
     investigated: null,
-    learned: hasWork ? null : opening,
-    completed: hasWork ? done : null,
+    learned: hasResult ? null : opening,
+    completed: hasResult ? done : null,
     nextSteps: openingText(next, MAX_NEXT_CHARS),
     notes: error === null ? null : singleLine(error, MAX_NEXT_CHARS),
     filesRead: [],

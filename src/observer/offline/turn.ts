@@ -24,8 +24,8 @@ export interface ObservedTurn {
   /** Edits and new files in the project. */
   edits: Passage[]
   files: string[]
-  /** Something was done besides looking. */
-  hasWork: boolean
+  /** Files of the project were changed, something was committed, or a request or release was made. */
+  hasResult: boolean
   closing: WordBlock[]
   /** Events of what was done, with the end of the turn first. */
   sources: string[]
@@ -50,7 +50,7 @@ export function readTurn(passages: readonly Passage[], { prompt, turnEnd }: Summ
     checks,
     edits,
     files: unique(edits.flatMap(({ subject }) => subject ?? [])),
-    hasWork: edits.length + commits.length + links.length > 0,
+    hasResult: edits.length + commits.length + links.length > 0,
     closing: readWords(boundedClosing(closing)),
     sources: unique([
       ...(turnEnd === null ? [] : [turnEnd.id]),
