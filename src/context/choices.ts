@@ -8,7 +8,7 @@ import type { Passage } from '../domain/passage.ts'
 import { speakerName } from '../domain/quotation.ts'
 import { APPROVED } from '../reading/passages.ts'
 import { isSpecific, termsOf } from '../reading/terms.ts'
-import { readWords } from '../reading/words.ts'
+import { isQuestion, readWords } from '../reading/words.ts'
 import { type Moment, moment, momentAfter } from './moment.ts'
 import { quoteBegin } from './quote.ts'
 import type { PastTurn } from './turns.ts'
@@ -128,8 +128,6 @@ export function askedBefore(
   ].join(' ')
   return { line, words: [asked.question, ...asked.options].join('\n') }
 }
-
-export const isQuestion = (text: string): boolean => /[?？؟]["'”’)）*_]{0,3}$/.test(text.trimEnd())
 
 /** Share of the words of a question that a newer one has, from which on it is the same question. */
 const SAME_QUESTION = 0.6

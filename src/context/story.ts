@@ -14,9 +14,9 @@
 import { CHARS_PER_TOKEN } from '../domain/observation.ts'
 import { speakerName } from '../domain/quotation.ts'
 import { commitsOf } from '../reading/git.ts'
-import { isSpecific, TermWeights, termsOf } from '../reading/terms.ts'
-import { readWords, type WordBlock } from '../reading/words.ts'
-import { type Choice, isQuestion } from './choices.ts'
+import { firstTelling, isSpecific, TermWeights, termsOf } from '../reading/terms.ts'
+import { isQuestion, readWords, type WordBlock, withHeading } from '../reading/words.ts'
+import type { Choice } from './choices.ts'
 import { type PastTurn, requestBegin, type TurnNote } from './turns.ts'
 
 export const STORY = {
@@ -114,7 +114,7 @@ const toSaid =
   (block: WordBlock, i: number, all: readonly WordBlock[]): Said => ({
     kind,
     note: null,
-    text: onOneLine(withHeading(block, all[i - 1])),
+    text: onOneLine(inPlace(block, all[i - 1])),
     isItem: block.kind === 'item' || block.kind === 'row',
     prior: kind === 'report' ? prior * leadPrior(i) : prior,
   })
@@ -158,14 +158,11 @@ function saysSomething(text: string): boolean {
   return terms.length >= MIN_TERMS || (terms.length > 1 && terms.some(isSpecific))
 }
 
-/** A heading that is longer is not repeated. */
-const MAX_HEADING_CHARS = 60
-
-/** The first item below a heading is understood with it, the first row of a table with its header. */
-function withHeading({ kind, text, heading, header }: WordBlock, before: WordBlock | undefined): string {
-  if (kind === 'row') return header === null || before?.header === header ? text : `${header} ${text}`
-  const isFirst = kind === 'item' && heading !== null && before?.heading !== heading
-  return isFirst && heading.length <= MAX_HEADING_CHARS ? `${heading}: ${text}` : text
+/** With its heading, the first row of a table with its header. */
+function inPlace(block: WordBlock, before: WordBlock | undefined): string {
+  const { kind, text, header } = block
+  if (kind !== 'row') return withHeading(block, before)
+  return header === null || before?.header === header ? text : `${header} ${text}`
 }
 
 const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
@@ -280,7 +277,6 @@ const statement = (turn: PastTurn, said: Said, order: number, age: number): Stat
 const MAX_LEAD_CHARS = 300
 /** Statements of a report that may open its turn. */
 const LEAD_TRIED = 4
-/** "Good question." says less than this share of what the statements after it say. */
 const MIN_LEAD_SHARE = 0.4
 
 /** The first statement of the report that says enough; without a report the last words before it was cut off, or a commit. */
@@ -288,9 +284,7 @@ function leadOf(statements: readonly Statement[]): Statement | null {
   const ofKind = (kind: StatementKind) =>
     statements.filter((one) => one.kind === kind && one.text.length <= MAX_LEAD_CHARS)
   const tried = ofKind('report').slice(0, LEAD_TRIED)
-  const says = tried.map(({ terms }) => [...terms].reduce((sum, term) => sum + (isSpecific(term) ? 2 : 1), 0))
-  const most = Math.max(0, ...says)
-  const first = tried.find((_, i) => (says[i] ?? 0) >= most * MIN_LEAD_SHARE)
+  const first = firstTelling(tried, ({ terms }) => terms, MIN_LEAD_SHARE)
   return first ?? ofKind('words').at(-1) ?? ofKind('earlier').at(-1) ?? ofKind('commit')[0] ?? null
 }
 

@@ -238,22 +238,6 @@ const STATE_VERBS =
 /** Of `git diff` and `git show`: names instead of content. */
 const NAMES_ONLY = /^--(?:stat|shortstat|name-only|name-status|numstat|summary)\b/
 
-/** Commands of git that show something whatever their arguments are, or without any. */
-const SHOWING_VERBS = words(
-  'status log reflog rev-parse diff show remote blame ls-files describe shortlog grep cat-file',
-)
-const LISTING_FLAGS = /^(?:-[arvl]+|--list|--all|--show-current|--contains|list|show)$/
-
-/** Whether a command leaves everything as it is. */
-export function onlyShows({ program, args }: Pick<ShellCommand, 'program' | 'args'>): boolean {
-  if (program !== 'git') return commandKind(program, [...args]) === 'look'
-  const verb = gitVerb(args)
-  const rest = args.slice(args.indexOf(verb) + 1)
-  if (verb === 'branch' || verb === 'tag') return rest.every((arg) => LISTING_FLAGS.test(arg))
-  if (verb === 'stash' || verb === 'worktree') return LISTING_FLAGS.test(rest[0] ?? '')
-  return SHOWING_VERBS.has(verb) || (verb === 'commit' && args.includes('--dry-run'))
-}
-
 /** The subcommand of git, without options before it. */
 export function gitVerb(args: readonly string[]): string {
   return plainArguments(args)[0] ?? ''

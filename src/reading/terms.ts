@@ -37,6 +37,17 @@ function stemmed(word: string): string {
   return word.length > 4 && word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word
 }
 
+/** The first that says something: "Good question." says less than `share` of what the statements after it say. */
+export function firstTelling<T>(
+  all: readonly T[],
+  termsIn: (one: T) => Iterable<string>,
+  share: number,
+): T | undefined {
+  const says = all.map((one) => [...termsIn(one)].reduce((sum, term) => sum + (isSpecific(term) ? 2 : 1), 0))
+  const most = Math.max(0, ...says)
+  return all.find((_, i) => (says[i] ?? 0) >= most * share)
+}
+
 /** How much each term of a collection of texts says: rare terms more, names and numbers more. */
 export class TermWeights {
   readonly #counts = new Map<string, number>()

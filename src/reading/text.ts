@@ -39,10 +39,6 @@ export function isSameTree(directory: string, cwd: string): boolean {
   return normal === cwd || pathBelow(cwd, normal) !== null || pathBelow(normal, cwd) !== null
 }
 
-export function isTestFile(file: string): boolean {
-  return /(?:^|[/._-])(?:tests?|specs?|__tests__)(?:[/._-]|$)/i.test(file) || /[a-z\d]Tests?\.\w+$/.test(file)
-}
-
 /** The words of a table in a text, separated by blanks or line feeds. */
 export function wordList(text: string): string[] {
   return text.trim().split(/\s+/)

@@ -54,6 +54,17 @@ export function readWords(text: string): WordBlock[] {
   return reader.end()
 }
 
+/** A heading that is longer is not repeated. */
+const MAX_REPEATED_CHARS = 60
+
+/** The first item below a heading is understood with it. `before`: the block that is told before it. */
+export function withHeading({ kind, text, heading }: WordBlock, before: WordBlock | undefined): string {
+  const isFirst = kind === 'item' && heading !== null && before?.heading !== heading
+  return isFirst && heading.length <= MAX_REPEATED_CHARS ? `${heading}: ${text}` : text
+}
+
+export const isQuestion = (text: string): boolean => /[?？؟]["'”’»)）\]*_]{0,3}$/.test(text.trimEnd())
+
 class WordReader {
   readonly #blocks: WordBlock[] = []
   /** Lines of the paragraph or item that is being read. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkName, onlyShows, readCommandLine } from '../../src/reading/shell.ts'
+import { checkName, readCommandLine } from '../../src/reading/shell.ts'
 
 const kindOf = (line: string) => readCommandLine(line).kind
 
@@ -109,20 +109,4 @@ test('a check has the same name whatever it selects', () => {
   expect(name).toBe(checkName('cd app && npx vitest run'))
   expect(checkName('npm run lint')).not.toBe(checkName('npm run test'))
   expect(checkName('ls')).toBe('')
-})
-
-test('commands of git that leave everything as it is', () => {
-  const shows = (...args: string[]) => onlyShows({ program: 'git', args })
-  expect([shows('status'), shows('branch', '-a'), shows('stash', 'list'), shows('log')]).toEqual([
-    true,
-    true,
-    true,
-    true,
-  ])
-  expect([shows('branch', '-D', 'x'), shows('stash'), shows('push'), shows('checkout', 'x')]).toEqual([
-    false,
-    false,
-    false,
-    false,
-  ])
 })

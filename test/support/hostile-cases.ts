@@ -52,7 +52,7 @@ import { passagesOfEvent } from '../../src/reading/passages.ts'
 import { cutProse } from '../../src/reading/pieces.ts'
 import { notifiedReport, withoutBoilerplate } from '../../src/reading/prompt.ts'
 import { checkName, readCommandLine } from '../../src/reading/shell.ts'
-import { isOutsidePath, isSameTree, isTestFile, pathInProject, singleLine } from '../../src/reading/text.ts'
+import { isOutsidePath, isSameTree, pathInProject, singleLine } from '../../src/reading/text.ts'
 import { readToolUse } from '../../src/reading/tool-use.ts'
 import { readWords } from '../../src/reading/words.ts'
 import { parseNodes, withoutComments } from '../../src/setup/install/json-edit.ts'
@@ -290,7 +290,6 @@ const READING: Cases = Object.fromEntries([
         text.split('\n').map((line) => declaredName(file, line)),
       ),
     isOutputLine,
-    isTestFile,
     isSameTree: (text) => isSameTree(text, text),
     pathInProject: (text) => isOutsidePath(pathInProject(text, text)),
     singleLine: (text) => singleLine(text, 400),

@@ -15,7 +15,7 @@ import type { Speaker } from '../../domain/speaker.ts'
 import { functionsChanged } from '../../reading/declarations.ts'
 import type { CommitRecord } from '../../reading/git.ts'
 import { clipAtWord, singleLine } from '../../reading/text.ts'
-import type { WordBlock } from '../../reading/words.ts'
+import { withHeading } from '../../reading/words.ts'
 import type { ObserveAnswer, ObserveRequest, Observer, SummarizeAnswer, SummarizeRequest } from '../port.ts'
 import { composeSessionSummary } from './session-summary.ts'
 import {
@@ -92,8 +92,6 @@ const MAX_FACTS = 12
 const MAX_FILES = 10
 const MAX_FUNCTIONS = 8
 const MAX_SOURCES = 24
-/** A heading that is longer is not repeated before its items. */
-const MAX_HEADING_CHARS = 60
 
 /** What the turn came to, in the closing words. Null: nothing was done, and nothing new was said. */
 function wholeTurn(
@@ -120,17 +118,9 @@ function wholeTurn(
     type: turnType(turn),
     title,
     narrative: narrative.map(({ text }) => text).join(' ') || null,
-    facts: factTexts(facts.slice(0, MAX_FACTS)),
+    facts: facts.slice(0, MAX_FACTS).map((fact, i) => withHeading(fact, facts[i - 1])),
     sources: turn.sources,
     saidBy: own === null && commits.length > 0 ? 'tool' : 'agent',
-  })
-}
-
-/** The first item under a heading says what it stands under. */
-function factTexts(statements: readonly WordBlock[]): string[] {
-  return statements.map(({ kind, text, heading }, i) => {
-    const isFirst = kind === 'item' && heading !== null && statements[i - 1]?.heading !== heading
-    return isFirst && heading.length <= MAX_HEADING_CHARS ? `${heading}: ${text}` : text
   })
 }
 

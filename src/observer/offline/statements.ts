@@ -5,9 +5,9 @@
 
 import { trimEndMatching } from '../../lib/trim.ts'
 import { isOutputLine } from '../../reading/output.ts'
-import { isSpecific, TermWeights, termsOf } from '../../reading/terms.ts'
+import { firstTelling, isSpecific, TermWeights, termsOf } from '../../reading/terms.ts'
 import { unique } from '../../reading/text.ts'
-import type { WordBlock } from '../../reading/words.ts'
+import { isQuestion, type WordBlock } from '../../reading/words.ts'
 
 /** Longest title; a longer statement is no label. */
 const MAX_TITLE_CHARS = 110
@@ -16,7 +16,6 @@ const MAX_LONG_TITLE_CHARS = 240
 const MIN_CLAUSE_CHARS = 24
 /** Statements that are tried for a title. */
 const TITLE_STATEMENTS = 5
-/** "Good question." says less than this share of what the statements after it say. */
 const MIN_TITLE_SHARE = 0.5
 
 /** The first whole statement that says something; a sentence before an item of a list. Null where there is none. */
@@ -29,9 +28,7 @@ function titleOfKind(blocks: readonly WordBlock[], kind: WordBlock['kind']): str
   const statements = first.map(({ text }) => withoutMarks(text)).filter((text) => /[\p{L}\p{N}]/u.test(text))
   const fitting = statements.filter((text) => text.length <= MAX_TITLE_CHARS)
   if (fitting.length === 0) return statements.map(firstClause).find((clause) => clause !== null) ?? null
-  const says = fitting.map((text) => [...termsOf(text)].reduce((sum, term) => sum + (isSpecific(term) ? 2 : 1), 0))
-  const most = Math.max(...says)
-  return fitting.find((_, i) => (says[i] ?? 0) >= most * MIN_TITLE_SHARE) ?? null
+  return firstTelling(fitting, termsOf, MIN_TITLE_SHARE) ?? null
 }
 
 /** Neither what a program said, nor words that lead in a list. */
@@ -130,8 +127,6 @@ export function openingText(statements: readonly WordBlock[], maxChars: number):
   return kept.length === 0 ? null : unique(kept).join('\n')
 }
 
-const QUESTION_END = /[?？؟]["'”’»)\]*]{0,3}$/
-
 /** The last paragraph or list, if it asks something or stands under the last of several headings. */
 export function lastPart(blocks: readonly WordBlock[]): WordBlock[] {
   const last = blocks.at(-1)
@@ -140,7 +135,7 @@ export function lastPart(blocks: readonly WordBlock[]): WordBlock[] {
   const headings = blocks.filter(({ kind }) => kind === 'heading')
   const isUnderLast =
     headings.length > 1 && last.heading !== null && headings.at(-1)?.text.startsWith(last.heading) === true
-  return isUnderLast || part.some(({ text }) => QUESTION_END.test(text)) ? part : []
+  return isUnderLast || part.some(({ text }) => isQuestion(text)) ? part : []
 }
 
 /** For comparison: whether something was said before, whatever marks and blanks it had. */

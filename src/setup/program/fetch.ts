@@ -4,13 +4,13 @@
  * database driver is taken from the program that is running where it is the same version, so that an update compiles nothing.
  */
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import * as z from 'zod'
 import { parseJsonObject } from '../../hook/payload.ts'
 import { errorMessage, MemError } from '../../lib/errors.ts'
-import { readRegularFileSync, readTextFile } from '../../lib/files.ts'
+import { moveFileSync, readRegularFileSync, readTextFile } from '../../lib/files.ts'
 import { PACKAGE_NAME } from '../../lib/names.ts'
 import { runNpm } from '../../lib/npm.ts'
 import { resolvePackage } from '../../lib/packages.ts'
@@ -102,7 +102,7 @@ async function installPinned(
   await runNpm(['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: pinned, env, signal })
   await prepareDriver(pinned, paths, options)
   rmSync(join(root, 'node_modules'), { recursive: true, force: true })
-  renameSync(join(pinned, 'node_modules'), join(root, 'node_modules'))
+  moveFileSync(join(pinned, 'node_modules'), join(root, 'node_modules'))
 }
 
 /** The newest version in the registry. */
