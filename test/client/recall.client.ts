@@ -9,7 +9,7 @@ import { missingFrom } from './requests.ts'
 const MARKER = 'zephyrQuota'
 const CONTENT = `export const ${MARKER} = 2`
 const PROMPT_HEADING = 'Memory of earlier sessions that may concern this prompt'
-const FILE_HEADING = `Memory of earlier sessions about ${MARKER}.ts, newer than its last change`
+const FILE_HEADING = `Memory of earlier sessions about \`${MARKER}.ts\`, newer than its last change`
 
 const scripts = ({ project }: ClientPlace): Scripts => {
   const file = join(project, `${MARKER}.ts`)
