@@ -44,7 +44,7 @@ test.each([
   ['an environment', '<environment_context>a</environment_context>Да, $</environment_context>\nFix it', 'Fix it'],
   [
     'a reminder that closes a note before it',
-    '<ide_opened_file>a</ide_opened_file>\n<system-reminder>b</ide_opened_file>Ja, $</system-reminder>\nFix it',
+    '<ide_selection>a</ide_selection>\n<system-reminder>b</ide_selection>Ja, $</system-reminder>\nFix it',
     'Fix it',
   ],
   [
