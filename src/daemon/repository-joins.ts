@@ -13,6 +13,7 @@
  * 5. What the user decided (`projects link`, `projects split`, `projects merge`) is never changed here.
  */
 import { projectKeyPath } from '../domain/project.ts'
+import { nameSpan } from '../domain/quotation.ts'
 import { travellingIdentity } from '../domain/repository.ts'
 import type { DirectoryRow, Store } from '../store/port.ts'
 import { readClaim, readCreationTime } from './git-directory.ts'
@@ -137,12 +138,15 @@ function commandArgument(path: string): string {
   return /^[\w./\\:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }
 
+/** Longest path that is shown whole in a sentence; the command has all of it. */
+const MAX_PATH_CHARS = 300
+
 /** What the user is told and asked once. `path`: of the working tree. `clones`: those of the repository that are known. */
 export function questionText(path: string, repository: string, clones: readonly string[]): string {
   const argument = commandArgument(path)
   const [clone] = clones
-  const like = clone === undefined ? '' : `, as ${clone} does`
-  const claim = `${path} names ${repositoryLabel(repository)} as its remote${like}, which alone does not give it the memory of that repository`
+  const like = clone === undefined ? '' : `, as ${nameSpan(clone, MAX_PATH_CHARS)} does`
+  const claim = `${nameSpan(path, MAX_PATH_CHARS)} names ${repositoryLabel(repository)} as its remote${like}, which alone does not give it the memory of that repository`
   return `${claim}. Is it a clone of yours? claude-mem projects link ${argument}; if not: claude-mem projects split ${argument}`
 }
 

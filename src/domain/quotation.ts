@@ -14,7 +14,7 @@ const MAX_CHARS = 2_000
 const MAX_NAME_CHARS = 90
 
 /** Every character that could close the quotation, or be taken for its end. Straight marks are a part of code, and close nothing. */
-const CURLY_QUOTES = /[“”„‟❝❞❠〝〞〟＂″‶ʺˮ˝⹂🙶🙷🙸]|[‘’‚‛]{2,}/gu
+const CURLY_QUOTES = /[“”„‟❝❞❠〝〞〟〃＂״″‴⁗‶‷ʺˮ˝˶⹂🙶🙷🙸]|[‘’‚‛′‵ʹʻʼʽˊ´\u1ffd]{2,}/gu
 
 /** As a part of a quotation. */
 export const withoutCurlyQuotes = (text: string): string => text.replace(CURLY_QUOTES, '"')
@@ -37,14 +37,12 @@ export function quotedLines(speaker: string, text: string, maxChars: number): st
   return lines.length === 1 ? `${speaker}: “${only}”` : [`${speaker}:`, ...lines.map((line) => `> ${line}`)].join('\n')
 }
 
+/** Every character that ends a code span, looks as if it did, or becomes one that does when a reader normalises the text. */
+const BACKTICKS = /[`｀\u1fef´\u1ffdˋˊ˴ʹ՝‵′]|(?<![\p{L}\p{M}])[\u0300\u0340]/gu
+
 /** A name as a code span that it cannot end; of a long one, the beginning. */
 export function nameSpan(name: string, maxChars = MAX_NAME_CHARS): string {
-  return `\`${truncateAtWord(
-    plainText(name)
-      .replace(/[`｀ˋ]/g, "'")
-      .replace(CURLY_QUOTES, "'"),
-    maxChars,
-  )}\``
+  return `\`${truncateAtWord(plainText(name).replace(CURLY_QUOTES, "'").replace(BACKTICKS, "'"), maxChars)}\``
 }
 
 const SPEAKER_NAMES: Record<Speaker, string> = { person: 'user', agent: 'agent', tool: 'tool', web: 'page' }

@@ -93,10 +93,10 @@ const NAMED_ARGUMENT =
   /(?:\b(define|setenv|putenv|fill|type)|\.(?:set|put|append|setItem|setHeader|addHeader|setProperty|sendKeys))\(\s{0,8}\\{0,3}["'`][\w.#[\]="'-]{0,100}$/
 /** `password is …`, and the same in other languages. */
 const IS =
-  /[ \t]{1,4}(?:is|ist|lautet|est|es|è|é|to|är|je|from|(?:is generated )?for \S{1,80}(?::|[ \t]=))[:：]?[ \t]{1,4}|[ \t]?(?:是|为|為|は|는|은)[:：]?[ \t]{0,4}/iy
+  /[ \t]{1,4}(?:is|ist|lautet|est|es|è|é|to|är|je|from|(?:is generated )?for \S{1,80}(?::|[ \t]=))(?:[ \t](?:now|jetzt|nun|désormais|maintenant|ahora|agora|ora|adesso|nu|теперь))?[:：]?[ \t]{1,4}|[ \t]?(?:是|为|為|は|는|은)[:：]?[ \t]{0,4}/iy
 /** `password for the server is …`, `Passwort für den Server: …` */
 const OF =
-  /[ \t](?:for|of|to|on|at|für|zum|zur|vom|von|der|des|pour|du|de|para|do|da|di|del|per|voor|van|dla|od|от|для|к|до|на|till|för|til)[ \t](?:[^\s:=—"'`()]{1,40}[ \t]){0,4}?(?:[^\s:=—"'`()]{1,40}(?:[:：]|[ \t][—–=])|[^\s:=—"'`()]{1,40}[ \t](?:is|ist|lautet|est|es|è|é|to|är|je)[:：]?)[ \t]{1,4}/iy
+  /[ \t](?:for|of|to|on|at|für|zum|zur|vom|von|der|des|pour|du|de|para|do|da|di|del|per|voor|van|dla|od|от|для|к|до|на|till|för|til)[ \t](?:[^\s:=—"'`()]{1,40}[ \t]){0,4}?(?:[^\s:=—"'`()]{1,40}(?:[:：]|[ \t][—–=])|[^\s:=—"'`()]{1,40}[ \t](?:is|ist|lautet|est|es|è|é|to|är|je)(?:[ \t](?:now|jetzt|nun|désormais|maintenant|ahora|agora|ora|adesso|nu|теперь))?[:：]?)[ \t]{1,4}/iy
 /** `changed from … to …` */
 const TO = /[ \t](?:to|zu|auf|à|a|naar|na|на)[ \t]{1,4}/iy
 const SPACE = /[ \t]{1,40}/y
@@ -403,7 +403,7 @@ function argumentValue(at: NameAt): Values | null {
 
 /** Signs of Markdown and quotes around a name and its value: `**Password:** …`, ``password `…` ``, `| password | … |`. */
 const MARKED =
-  /(?=[ \t]{0,2}(?:[*`|“„«→—–:\\"'_]|(?:is|to|ist|est|es|è|é|är|je)[ \t]))([ \t]{0,2}[*_`"'\\]{0,4}[:：]?[*_`"'\\]{0,4}[ \t]{0,8}(?:(?:is(?: now)?|to|=|→|->|[|—–-]|ist|lautet|est|es|è|é|to|är|je)[ \t]{1,8})?[*_`"'“„«\\]{0,4})((?:[^\s*`"'“”„«»|<>\\]|\*(?!\*)){4,512})/y
+  /(?=[ \t]{0,2}(?:[*`|“„«→—–:\\"'_]|(?:is|to|ist|est|es|è|é|är|je)[ \t]))([ \t]{0,2}[*_`"'\\]{0,4}[:：]?[*_`"'\\]{0,4}[ \t]{0,8}(?:(?:is(?: now)?|to|=|→|->|[|—–-]|ist|lautet|est|es|è|é|to|är|je)[ \t]{1,8})?[*_`"'“„«\\]{0,4}(?:(?<=«)[ \u00a0\u202f])?)((?:[^\s*`"'“”„«»|<>\\]|\*(?!\*)){4,512})/y
 
 /** Where only Markdown is between the name and a value that no word and no code looks like. */
 function markedValue({ text, name, to, kind, plural }: NameAt): Values | null {
@@ -435,6 +435,12 @@ function spacedValue(at: NameAt): Values | null {
   const start = to + space[0].length
   if (kind === 'password' && SQL_QUOTE.test(text.slice(start, start + 4)) && isSql(at)) return quotedValue(at, start)
   if (is !== null && /["'`]/.test(text[start] ?? '')) return chosenQuote(at, start)
+  const quoted = is === null ? null : matchAt(TYPOGRAPHIC, text, start)
+  if (quoted !== null) {
+    const value = quoted[2] ?? ''
+    const open = start + (quoted[1] ?? '').length
+    return isSaid(kind, value) ? one(open, open + value.length) : null
+  }
   const word = at.bareAt(start)
   const bare = withoutTrailing(isNameOfOtherScript(at.name) ? asciiStart(word) : word)
   if (bare.length > MAX_VALUE || isPlaceholderValue(bare) || isHarmlessValue(at.name, bare)) return null
@@ -457,9 +463,14 @@ function spacedValue(at: NameAt): Values | null {
   return looksRandom(bare, 16) && !/^[\w-]*\/|\.\w{1,5}$/.test(bare) && !/[():]/.test(bare) ? one(start, end) : null
 }
 
+/** `„…“`, `« … »`, `「…」` */
+const TYPOGRAPHIC =
+  /([„“”«»‹›‘‚「『][ \u00a0\u202f]?)([^\s„“”«»‹›‘’「」『』]{4,512})(?=[ \u00a0\u202f]?[“”»«›‹’‘」』])/y
+
 /** What somebody says a password is, and no word. */
 function isSaid(kind: AssignmentKind, value: string): boolean {
   if (kind !== 'password') return looksRandom(value, 16)
+  if (value.includes('[secret:')) return false
   if (value.length < 4 || !isMixed(value) || ALGORITHM.test(value) || isPlaceholderValue(value)) return false
   return isNoCode(value) || !EXPRESSION.test(value.slice(0, MAX_PLACEHOLDER))
 }

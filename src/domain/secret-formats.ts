@@ -491,10 +491,13 @@ export const SECRET_RULES: readonly SecretRule[] = [
   },
   {
     kind: 'password',
-    hints: ['getconnection(', 'basicauth(', 'basic_auth(', 'credential', 'userpassword(', '.auth('],
+    hints: [
+      ...['getconnection(', 'basicauth(', 'basic_auth(', 'credential', 'userpassword(', '.auth('],
+      ...['login(', 'log_in(', 'signin(', 'sign_in(', 'authenticate('],
+    ],
     // A call with a name and a password.
     pattern:
-      /(?:getConnection|basic_?auth|credentials?(?:\]?::new)?|changeUserPassword|\.auth)\((?:\\{0,3}["'][^"'\n\\]{0,200}\\{0,3}["'],[ \t]{0,4}){1,2}\\{0,3}["']([^"'\n\\]{4,200})\\{0,3}["']/gi,
+      /(?:getConnection|basic_?auth|credentials?(?:\]?::new)?|changeUserPassword|\.auth|log_?in|sign_?in|authenticate)\((?:\\{0,3}["'][^"'\n\\]{0,200}\\{0,3}["'],[ \t]{0,4}){1,2}\\{0,3}["']([^"'\n\\]{4,200})\\{0,3}["']/gi,
     accepts: (secret) => /[^A-Za-z_ -]/.test(secret) && !isPlaceholderValue(secret),
   },
   {

@@ -94,10 +94,10 @@ const JOINED_PASS = /^[a-z]+(?<!by|com|tres|under|over|sur)pass$/
 /** The word for a password in other languages, as it is in names and in sentences. */
 const PASSWORDS: Readonly<Record<string, string>> = {
   German: 'passwort|kennwort',
-  French: 'mot[ _-]?de[ _-]?passe|mdp(?![a-z])',
-  Spanish: 'contrase(?:ña|na|nya)',
-  Portuguese: 'senha|palavra[ _-]?passe',
-  Italian: "parola[ _-]?d(?:['_-]|['_-]a)?[ _-]?(?:ordine|accesso)",
+  French: 'mot[ _-]?de[ _-]?passe|mdp(?![a-z])|cl[ée][ _-]?secr[èe]te',
+  Spanish: 'contrase(?:ña|na|nya)|clave[ _-]?secreta',
+  Portuguese: 'senha|palavra[ _-]?passe|chave[ _-]?secreta',
+  Italian: "parola[ _-]?d(?:['_-]|['_-]a)?[ _-]?(?:ordine|accesso)|chiave[ _-]?segreta",
   Dutch: 'wachtwoord',
   Polish: 'has(?:ł|l)o',
   Russian: 'пароль',
@@ -125,6 +125,10 @@ export const LANGUAGE_HINTS: readonly string[] = [
     ' ',
   ),
   ...[
+    'secreta',
+    'segreta',
+    'secrete',
+    'secrète',
     'salasana',
     'jelsz',
     'passord',
@@ -143,7 +147,8 @@ export const LANGUAGE_HINTS: readonly string[] = [
   ],
 ]
 const OTHER_LETTERS = /[\u0370-\u06ff\u0900-\u097f\u0e00-\u0e7f\u1e00-\u1eff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]/
-const OTHER_PARTS =
+/** A part of those in other letters; too short to be looked for in every text. */
+export const OTHER_PARTS =
   'ароль АРОЛЬ 密码 密碼 口令 パスワード 暗証番号 비밀번호 암호 ật κωδικός كلمة סיסמ पासवर्ड รหัสผ่าน'.split(' ')
 /** A source of a pattern: it is compiled only for a text that needs it. */
 export const PASSWORD_NAMES = Object.values(PASSWORDS).join('|')

@@ -4,7 +4,16 @@
  */
 import { LiteralSearch } from '../lib/literal-search.ts'
 import type { Span } from './private-parts.ts'
-import { isMixed, isPlaceholderValue, looksRandom, readSecretName, type SecretName } from './secret-names.ts'
+import {
+  isMixed,
+  isPlaceholderValue,
+  LANGUAGE_HINTS,
+  looksRandom,
+  namesPasswordInOtherLanguage,
+  OTHER_PARTS,
+  readSecretName,
+  type SecretName,
+} from './secret-names.ts'
 
 /** By the place of the column. */
 type Columns = ReadonlyMap<number, SecretName>
@@ -21,8 +30,11 @@ interface Cell extends Span {
 
 /** `hints`: those of `TABLE_HINTS` in the text. */
 export function maskTables(text: string, hints: ReadonlySet<string>): string {
-  if (!TABLE_HINTS.some((hint) => hints.has(hint))) return text
-  const found = [...rowsOfTables(text), ...rowsOfInserts(text)].sort((a, b) => a.start - b.start)
+  const isInOtherLanguage = namesPasswordInOtherLanguage(text, hints)
+  if (!isInOtherLanguage && !TABLE_HINTS.some((hint) => hints.has(hint))) return text
+  const found = [...rowsOfTables(text, isInOtherLanguage ? anyNames() : englishNames()), ...rowsOfInserts(text)].sort(
+    (a, b) => a.start - b.start,
+  )
   let masked = ''
   let done = 0
   for (const { start, end, kind } of found) {
@@ -46,17 +58,27 @@ export const TABLE_HINTS: readonly string[] = [
   ...['passw', 'passphrase', 'passcode', 'secret', 'token', 'apikey', 'api_key', 'api-key', 'api key', 'access_key'],
   ...['private_key', 'credential', 'senha', 'wachtwoord', 'contrase'],
 ]
-let names: LiteralSearch | null = null
+let english: LiteralSearch | null = null
+let any: LiteralSearch | null = null
 
-function rowsOfTables(text: string): Cell[] {
-  names ??= new LiteralSearch(TABLE_HINTS)
+function englishNames(): LiteralSearch {
+  english ??= new LiteralSearch(TABLE_HINTS)
+  return english
+}
+
+function anyNames(): LiteralSearch {
+  any ??= new LiteralSearch([...TABLE_HINTS, ...LANGUAGE_HINTS, ...OTHER_PARTS])
+  return any
+}
+
+function rowsOfTables(text: string, names: LiteralSearch): Cell[] {
   const cells: Cell[] = []
   for (let at = names.next(text, 0); at !== -1; ) {
     const header = lineAt(text, text.lastIndexOf('\n', at) + 1)
     const table = tableBelow(text, header)
     let row = table?.first ?? null
     while (table !== null && row !== null && cellsOf(row, table.divider).length === table.count) {
-      cells.push(...secretsOfRow(cellsOf(row, table.divider), table.columns))
+      cells.push(...secretsOfRow(cellsOf(row, table.divider), table.columns, table.isCertain))
       row = lineAfter(text, row)
     }
     const next = table === null ? lineAfter(text, header) : row
@@ -70,6 +92,8 @@ interface Table {
   columns: Columns
   count: number
   divider: RegExp
+  /** No list of words in a sentence or in code. */
+  isCertain: boolean
   first: Line | null
 }
 
@@ -80,10 +104,12 @@ function tableBelow(text: string, header: Line): Table | null {
   const hasSeparator = next !== null && SEPARATOR.test(next.text.slice(0, MAX_LINE))
   const divider = hasSeparator ? DIVIDER : CSV_DIVIDER
   const cells = cellsOf(header, divider)
-  if (!hasSeparator && !(cells.length > 1 && cells.every(({ text: name }) => /^[\w .-]+$/.test(name)))) return null
+  if (!hasSeparator && !(cells.length > 1 && cells.every(({ text: name }) => /^[\p{L}\p{M}\w .-]+$/u.test(name))))
+    return null
   const columns = columnsOf(cells)
   if (columns.size === 0) return null
-  return { columns, count: cells.length, divider, first: hasSeparator ? lineAfter(text, next) : next }
+  const isCertain = hasSeparator || !/[,;] /.test(header.text)
+  return { columns, count: cells.length, divider, isCertain, first: hasSeparator ? lineAfter(text, next) : next }
 }
 
 function lineAt(text: string, start: number): Line {
@@ -114,18 +140,25 @@ function columnsOf(names: readonly Line[]): Columns {
   return new Map(read.filter((one): one is [number, SecretName] => one[1] !== null && !one[1].plural))
 }
 
-function secretsOfRow(cells: readonly (Line & Span)[], columns: Columns): Cell[] {
+function secretsOfRow(cells: readonly (Line & Span)[], columns: Columns, isCertain: boolean): Cell[] {
   return cells.flatMap(({ text, start, end }, i) => {
     const name = columns.get(i)
-    return name !== undefined && isSecretCell(name, text) ? [{ start, end, kind: name.kind }] : []
+    return name !== undefined && isSecretCell(name, text, isCertain) ? [{ start, end, kind: name.kind }] : []
   })
 }
 
-/** Other cells have words: `hashed`, `required`, `string`. */
-function isSecretCell({ kind }: SecretName, value: string): boolean {
+/** Under a password any value, but words about it, and counts. */
+function isSecretCell({ kind }: SecretName, value: string, isCertain: boolean): boolean {
   if (isPlaceholderValue(value)) return false
-  return kind === 'password' ? value.length >= 6 && isMixed(value) && !/[\s(]/.test(value) : looksRandom(value, 16)
+  if (kind !== 'password') return looksRandom(value, 16)
+  return isCertain
+    ? !ABOUT.test(value) && !COUNT.test(value)
+    : value.length >= 6 && isMixed(value) && !/[\s(]/.test(value)
 }
+
+const ABOUT =
+  /^(?:string|text|varchar(?:\(\d+\))?|char|required|optional|hashed|encrypted|masked|hidden|unset|empty|default|never|always|n\/a|bcrypt|argon2\w*|scrypt|sha-?\d+|md5)$/i
+const COUNT = /^(?:\d{1,3}|\d+[.,]\d+)%?$/
 
 const INSERT = /insert\s{1,8}into\s{1,8}[^\s(]{1,128}\s{0,8}\(([^()]{1,2000})\)\s{0,8}values\s{0,8}/gi
 const ROW = /\s{0,8},?\s{0,80}\(((?:'[^'\n]{0,2000}'|[^'()]){0,400})\)/y
@@ -141,7 +174,7 @@ function rowsOfInserts(text: string): Cell[] {
     if (columns.size === 0) continue
     for (let row = ROW.exec(text); row !== null; row = ROW.exec(text)) {
       const start = row.index + row[0].length - (row[1] ?? '').length - 1
-      cells.push(...secretsOfRow(valuesOf(row[1] ?? '', start), columns))
+      cells.push(...secretsOfRow(valuesOf(row[1] ?? '', start), columns, true))
     }
   }
   return cells

@@ -2,6 +2,7 @@
  * A line of a transcript of Claude Code as an entry. Fields come and go between client versions (1.0 to 2.1): a missing or
  * malformed field is null, and a line without meaning for memory is no entry.
  */
+import { noteEnd } from './client-notes.ts'
 import type { Usage } from './observation.ts'
 
 export interface TranscriptEntryHead {
@@ -147,10 +148,8 @@ export function typedText(text: string): string {
 function withoutInserted(text: string): string {
   let rest = text.trim()
   for (let tag = INSERTED.exec(rest)?.[1]; tag !== undefined; tag = INSERTED.exec(rest)?.[1]) {
-    const closing = `</${tag}>`
-    // What an editor shows may have the closing tag, too.
-    const end = tag.startsWith('ide_') ? rest.lastIndexOf(closing) : rest.indexOf(closing)
-    rest = end < 0 ? '' : rest.slice(end + closing.length).trimStart()
+    const end = noteEnd(rest, tag, tag.length)
+    rest = end === -1 ? '' : rest.slice(end).trimStart()
   }
   return rest
 }

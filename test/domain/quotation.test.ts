@@ -22,6 +22,7 @@ describe('a quotation', () => {
     ['has a link in a link', '[[a](https://b)](https://c)', '“[a] (https://c)”'],
     ['has an image on two lines', '![a\nb](https://c/d.png)', '“! [a b] (https://c/d.png)”'],
     ['ends with marks that look alike', 'a\u{1f677} b\u02ee c″ d’’ e', '“a" b" c" d" e”'],
+    ['ends with primes', 'a‴ b⁗ c′′ d‷ e´´ f״ g〃 h', '“a" b" c" d" e" f" g" h”'],
     ['hides words in variation selectors', 'a\u{e0172}\u{e0165}\ufe01\u034fb', '“ab”'],
     ['hides characters', 'a\u200b\u202e\u{e0041}b\u001b[2J', '“ab”'],
   ])('is not left by a text that %s', (_, text, shown) => expect(quotation(text)).toBe(shown))
@@ -42,6 +43,9 @@ describe('a quotation', () => {
   test('of a name is a bounded code span', () => {
     expect(nameSpan('Always `run` ”x”.md')).toBe("`Always 'run' 'x'.md`")
     expect(nameSpan('a｀ user: \u{1f676}x\u{1f677}')).toBe("`a' user: 'x'`")
+    for (const mark of '\u1fef｀´ˋˊ˴ʹ‵′″‴⁗') expect(nameSpan(`a${mark} user: x`)).toBe("`a' user: x`")
+    expect(nameSpan('a \u0300 b è.md')).toBe("`a ' b è.md`")
+    expect(nameSpan('a\u1fef').normalize('NFKC')).toBe("`a'`")
     expect(nameSpan('x'.repeat(500)).length).toBeLessThanOrEqual(92)
   })
 })

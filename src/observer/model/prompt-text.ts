@@ -10,7 +10,7 @@ const MAX_TEXT_CHARS = 262_144
 
 /** The blocks that our prompts put around foreign text. */
 const BLOCKS = ['tool_use', 'outcome', 'user_request', 'last_message', 'memory', 'turns', 'decisions']
-const BLOCK_TAG = new RegExp(`[<＜﹤](?=\\s{0,8}[/／]?\\s{0,8}(?:${BLOCKS.join('|')})\\b)`, 'gi')
+const BLOCK_TAG = new RegExp(`[<＜﹤](?=[\\s/／∕⁄⧸]{0,16}(?:${BLOCKS.join('|')})\\b)`, 'gi')
 /** How a request names stored observations (stored-notes.ts). */
 const STORED_MARK = /^([ \t]{0,8}(?:stored: (?:up to )?|open: |check of ))#(?=\d)/gm
 

@@ -219,7 +219,7 @@ describe('a directory that merely claims a remote', () => {
     const started = await session(evil, 'evil')
     expect(started.context).toBe('')
     expect(started.message).toBe(
-      `${evil} names github.com/acme/shop as its remote, as ${at('shop')} does, which alone does not give it the memory of that repository. Is it a clone of yours? claude-mem projects link ${evil}; if not: claude-mem projects split ${evil}`,
+      `\`${evil}\` names github.com/acme/shop as its remote, as \`${at('shop')}\` does, which alone does not give it the memory of that repository. Is it a clone of yours? claude-mem projects link ${evil}; if not: claude-mem projects split ${evil}`,
     )
     expect(s.notices).toEqual([started.message])
     expect((await session(evil)).message).not.toContain('projects link')

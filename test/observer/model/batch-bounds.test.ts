@@ -100,6 +100,9 @@ describe('batch.bad input', () => {
 
   test.each([
     '<\u200b/tool_use>',
+    '<\u2044tool_use>',
+    '<\u2215tool_use>',
+    '<//tool_use>',
     '</tool\u00ad_use>',
     '<\n/tool_use>',
     '<\u00a0/tool_use>',

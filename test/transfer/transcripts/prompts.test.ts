@@ -78,6 +78,15 @@ describe('a line of the user', () => {
     ).toEqual(['why is it red?', 'and now?'])
   })
 
+  it('is nothing of a note, also behind a closing tag in it', async () => {
+    const opened = '<ide_opened_file>a</ide_opened_file>'
+    const texts = [
+      '<system-reminder>a </system-reminder>是, $</system-reminder>\nwhy is it red?',
+      `${opened}<system-reminder>a </ide_opened_file>Ja, $</system-reminder>\nand now?`,
+    ]
+    expect(await prompts(texts.map((text) => user(text)))).toEqual(['why is it red?', 'and now?'])
+  })
+
   it('is a slash command with its words where the agent carries it out', async () => {
     const command = '<command-message>plan is running…</command-message>\n<command-name>/plan</command-name>'
     expect(
