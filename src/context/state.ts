@@ -142,7 +142,8 @@ function checkLines(newest: readonly Passage[], at: number, now: Moment): string
   return runs.slice(0, MAX_CHECKS).flatMap(({ subject, outcome, text, at: ran }) => {
     const telling = tellingLine(text, outcome)
     // What a program prints about itself is quoted; only its exit code says how it ended.
-    const result = outcome === null || !showsExit(subject ?? '') ? '' : outcome === 'ok' ? ' passed' : ' failed'
+    const result =
+      outcome === null || readCommandLine(subject ?? '').hidesExit ? '' : outcome === 'ok' ? ' passed' : ' failed'
     if (result === '' && telling === '') return []
     const edits = editedSince(newest, ran)
     const isOld = edits.length > 0
@@ -153,11 +154,6 @@ function checkLines(newest: readonly Passage[], at: number, now: Moment): string
       : ''
     return [`${code(commandAlone(subject ?? ''))}${result} at ${momentAfter(ran, at, now)}${since}${telling}`]
   })
-}
-
-function showsExit(line: string): boolean {
-  const { hidesExit, printsExit } = readCommandLine(line)
-  return !hidesExit || printsExit
 }
 
 /** The program's own totals; of a run that failed without any its first line. */

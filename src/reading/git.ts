@@ -8,7 +8,7 @@ import {
   type ShellCommand,
   type ShellLine,
 } from './shell.ts'
-import { singleLine, unique } from './text.ts'
+import { singleLine, unique, wordList } from './text.ts'
 
 /** `[main 1a2b3c4] subject`, as `git commit` prints it. */
 const COMMITTED = /^\[(.{1,200}?)(?: \((?:root-commit|[^)]{1,40})\))? ([0-9a-f]{7,40})\] (.+)$/
@@ -24,35 +24,46 @@ export interface CommitReading {
 }
 
 /**
- * The commits of a command line. One counts if git printed it, or if it is known to have ended with 0: `git commit -q`
- * prints nothing.
+ * The commits of a command line that did not fail. One counts if git printed it, or if it is known to have ended with 0:
+ * `git commit -q` prints nothing.
  */
-export function readCommits(
-  commands: readonly ShellCommand[],
-  lines: readonly string[],
-  isOk: boolean,
-): CommitReading[] {
-  const made = commands.filter(({ kind }) => kind === 'commit')
-  const printed = lines.flatMap((line, at) => {
-    const [, branch = '', hash = '', title = ''] = COMMITTED.exec(line) ?? []
-    return hash === ''
-      ? []
-      : [{ branch, hash, title, changed: lines.slice(at + 1, at + 4).find((one) => CHANGED.test(one)) }]
-  })
+export function readCommits(line: ShellLine, output: readonly string[], exit: 'ok' | 'failed' | null): CommitReading[] {
+  if (exit === 'failed') return []
+  const made = line.commands.filter(({ kind }) => kind === 'commit')
+  const printed = printedCommits(output)
+  const isAlone = isGitAlone(line)
+  // Where there are more or fewer lines than commits, a hook or another program printed one.
+  const hasOwnLines = !made.some(isQuiet) && printed.length === made.length
   return made.flatMap((command, i): CommitReading[] => {
-    // A hook may print before it; the line of the only commit is its own.
-    const line = made.length === 1 ? printed.at(-1) : printed[i]
-    const isMade = line !== undefined || (isOk && !command.hidesExit)
-    const message = withoutTrailers(messageOf(command)) || (line?.title ?? '')
+    const given = withoutTrailers(messageOf(command))
+    const own = hasOwnLines ? printed[i] : undefined
+    const shown = own !== undefined && (isAlone || isTitleOf(own.title, given)) ? own : undefined
+    const isMade = shown !== undefined || (exit === 'ok' && !command.hidesExit)
+    const message = given || (shown?.title ?? '')
     if (!isMade || message === '') return []
-    const on = line === undefined || line.branch === DETACHED ? '' : ` on ${line.branch}`
+    const on = shown === undefined || shown.branch === DETACHED ? '' : ` on ${shown.branch}`
     return [
       {
-        subject: line === undefined ? null : `${line.hash}${on}`,
-        text: line?.changed === undefined ? message : `${message}\n\n${line.changed.trim()}`,
+        subject: shown === undefined ? null : `${shown.hash}${on}`,
+        text: shown?.changed === undefined ? message : `${message}\n\n${shown.changed.trim()}`,
       },
     ]
   })
+}
+
+function printedCommits(output: readonly string[]) {
+  return output.flatMap((line, at) => {
+    const [, branch = '', hash = '', title = ''] = COMMITTED.exec(line) ?? []
+    return hash === ''
+      ? []
+      : [{ branch, hash, title, changed: output.slice(at + 1, at + 4).find((one) => CHANGED.test(one)) }]
+  })
+}
+
+/** Git prints the first paragraph of a message in one line; a long one is cut. */
+function isTitleOf(title: string, message: string): boolean {
+  const first = (message.split(/\n\s*\n/)[0] ?? '').replace(/\s+/g, ' ').trim()
+  return first !== '' && (title.endsWith('…') ? first.startsWith(title.slice(0, -1)) : first === title)
 }
 
 /** The message in the arguments: `-m`, several `-m`, or the heredoc of `-F -`. Empty where it is elsewhere. */
@@ -134,7 +145,11 @@ const SILENT = new Set(['mkdir', 'touch', 'cp', 'mv', 'rm', 'chmod', 'kill'])
  * What git printed about branch and working tree. Of a line with other programs only lines as git writes them count; of a
  * log the first, and of any output a bounded number.
  */
-export function gitStateLines(commands: readonly ShellCommand[], lines: readonly string[]): string[] {
+export function gitStateLines(
+  commands: readonly ShellCommand[],
+  lines: readonly string[],
+  hasCommits: boolean,
+): string[] {
   const isGitOnly = commands.every(
     ({ program, kind, args }, i) =>
       (program === 'git' && (kind !== 'look' || gitVerb(args) === 'add')) ||
@@ -144,32 +159,80 @@ export function gitStateLines(commands: readonly ShellCommand[], lines: readonly
   const kept = lines.filter((line) => line.trim() !== '' && !/^\s*\(use "git |^hint: /.test(line))
   const own = isGitOnly ? kept : kept.filter((line) => GIT_LINE.test(line))
   return own
-    .filter((line) => !COMMITTED.test(line) && !/^ (?:create|delete|rename) mode /.test(line))
+    .filter(
+      (line) =>
+        !(hasCommits && (COMMITTED.test(line) || CHANGED.test(line))) && !/^ (?:create|delete|rename) mode /.test(line),
+    )
     .slice(0, MAX_STATUS_LINES)
 }
 
 const isFilter = (program: string): boolean => ['head', 'tail', 'cat', 'grep'].includes(program)
 
-/** The commands of git that a line has, without what else it does: the line itself may be long. */
-export function gitStateSubject({ commands, shown }: ShellLine): string {
-  const directory = /^cd (?:"[^"]*"|'[^']*'|[^\s;&|]+)/.exec(shown)?.[0]
-  const asked = commands
-    .filter(({ program, kind }) => program === 'git' && (kind === 'git' || kind === 'commit'))
-    .map(({ args, kind, pipedTo }) => {
-      const typed = kind === 'commit' ? 'git commit' : ['git', ...args].map(quotedArgument).join(' ')
-      return pipedTo === null ? typed : `${typed} | ${pipedTo}`
-    })
-  return singleLine([...(directory === undefined ? [] : [directory]), ...asked].join(' && '), MAX_SHOWN_CHARS)
+/** The commands of git that a line has, and the names of the programs beside them: the line itself may be long. */
+export function gitStateSubject({ all }: ShellLine): string {
+  const asked = all.map((command, i) => {
+    const isPiped = (all[i - 1]?.pipedTo ?? null) !== null
+    return `${i === 0 ? '' : isPiped ? ' | ' : ' && '}${typed(command, isPiped)}`
+  })
+  return singleLine(asked.join(''), MAX_SHOWN_CHARS)
 }
+
+function typed({ program, args, kind }: ShellCommand, isPiped: boolean): string {
+  if (kind === 'commit') return args.some(isQuietFlag) ? 'git commit -q' : 'git commit'
+  if (program === 'git' && gitVerb(args) === 'add') return 'git add'
+  const isWhole = program === 'git' || program === 'cd' || isPiped
+  return [program, ...(isWhole ? args : [])].map(quotedArgument).join(' ')
+}
+
+/** They print nothing. */
+const PRINTS_NOTHING = new Set([...SILENT, ...wordList('cd sleep true : set [ [[')])
+const QUIETED = new Set(wordList('add commit checkout switch push pull fetch reset stash'))
+const isQuietFlag = (arg: string): boolean => /^(?:-[a-ln-zA-Z]*q[a-z]*|--quiet)$/.test(arg)
+/** Their lines have a form of their own, which none of another one of them has. */
+const HAS_OWN_LINES = new Set(wordList('add status commit checkout switch push'))
+
+/** `git commit -q`. */
+function isQuiet({ args }: ShellCommand): boolean {
+  return QUIETED.has(gitVerb(args)) && args.some(isQuietFlag)
+}
+
+/** Whether all that a line printed is of one command of git, or of several whose lines nobody can take for another's. */
+function isGitAlone({ all, shown }: ShellLine): boolean {
+  const printing = all.filter((command, i) => !printsNothing(command) && !isPipedFilter(command, all[i - 1]))
+  if (shown.endsWith('…') && printing.some(({ kind }) => kind !== 'commit')) return false
+  if (!printing.every(({ program }) => program === 'git')) return false
+  return printing.length <= 1 || printing.every(({ args }) => HAS_OWN_LINES.has(gitVerb(args)))
+}
+
+function printsNothing(command: ShellCommand): boolean {
+  const isGit = command.program === 'git'
+  return PRINTS_NOTHING.has(command.program) || (isGit && (gitVerb(command.args) === 'add' || isQuiet(command)))
+}
+
+function isPipedFilter({ program, args }: ShellCommand, before: ShellCommand | undefined): boolean {
+  const isFromGit = before?.program === 'git' && before.pipedTo !== null
+  return isFromGit && ['head', 'tail', 'cat'].includes(program) && args.every((arg) => /^-[n\d]\d*$|^\d+$/.test(arg))
+}
+
+/** Whether a line may be about another repository. */
+export function isElsewhere({ all }: ShellLine): boolean {
+  return all.some(
+    ({ program, args }) =>
+      /^(?:cd|pushd|popd)$/.test(program) || (program === 'git' && args.some((arg) => OTHER_REPOSITORY.test(arg))),
+  )
+}
+const OTHER_REPOSITORY = /^(?:-C|--git-dir\b.*|--work-tree\b.*|core\.worktree=.*)$/
 
 /** A command of git that printed nothing. */
 export const NO_OUTPUT = '(no output)'
 
 /** `git status --short` that prints nothing says that the working tree is clean. */
-export function isQuietStatus(commands: readonly ShellCommand[]): boolean {
+export function isQuietStatus({ commands, shown }: ShellLine): boolean {
   const [only, ...others] = commands
-  return only !== undefined && others.length === 0 && gitVerb(only.args) === 'status' && only.args.some(isShortFlag)
+  if (only?.program !== 'git' || others.length > 0 || WRITES_FILE.test(shown)) return false
+  return gitVerb(only.args) === 'status' && only.args.some(isShortFlag)
 }
+const WRITES_FILE = /(?<!2)>/
 const isShortFlag = (arg: string): boolean => /^(?:-s|-sb|--short|--porcelain.*)$/.test(arg)
 
 export interface GitState {
@@ -195,33 +258,37 @@ export function readGitState(passages: readonly Passage[]): GitState {
   let isOutdated = false
   /** Something newer may have left the commit, here or where the command changed its directory to. */
   let isMoved = false
-  for (const { kind, subject, lines, at } of gitRecords(passages)) {
+  for (const { kind, subject, outcome, lines, at } of gitRecords(passages)) {
     if (kind === 'commit') {
+      if (outcome !== 'ok') continue
       const [, hash = null, branch = null] = /^([0-9a-f]{7,40})(?: on (.+))?$/.exec(subject) ?? []
       if (!isMoved) state.commit ??= { hash, subject: lines[0] ?? '', at }
       if (branch !== null) state.branch ??= { name: branch, at }
       isOutdated = true
       continue
     }
-    const commands = readCommandLine(subject).commands.filter(({ program }) => program === 'git')
+    const line = readCommandLine(subject)
+    const commands = line.commands.filter(({ program }) => program === 'git')
     const wasMoved = isMoved
     const moves = commands.some(movesHead)
     isMoved ||= moves
-    if (/^cd /.test(subject) || commands.some(({ args }) => args.includes('-C'))) {
+    if (isElsewhere(line)) {
       isOutdated ||= moves
       continue
     }
+    const isAlone = isGitAlone(line)
     // The last command of a line is the newest.
     for (const command of commands.toReversed()) {
       const verb = gitVerb(command.args)
-      const branch = branchIn(verb, command.args, lines)
+      const printed = isAlone && !isQuiet(command) ? lines : []
+      const branch = branchIn(verb, command.args, printed)
       if (branch !== null) state.branch ??= { name: branch, at }
-      const head = headIn(verb, command.args, lines)
+      const head = headIn(verb, command.args, printed)
       if (head !== null && !wasMoved) state.commit ??= { ...head, at }
-      const pushed = verb === 'push' ? pushedLine(lines) : null
+      const pushed = verb === 'push' ? pushedLine(printed) : null
       if (pushed !== null) state.pushed ??= { text: pushed, at }
       const isWhole = plainAfter(command.args, verb).length === 0 && isUnfiltered(command, lines)
-      if (verb === 'status' && !isOutdated && isWhole) {
+      if (verb === 'status' && isAlone && !isOutdated && isWhole) {
         const files = statusFiles(lines)
         if (files !== null) state.uncommitted ??= { files, at }
       }
@@ -245,6 +312,7 @@ const CHANGES_TREE = new Set(
 interface GitRecord {
   kind: 'commit' | 'status'
   subject: string
+  outcome: Passage['outcome']
   lines: string[]
   at: number
 }
@@ -252,16 +320,16 @@ interface GitRecord {
 /** Passages of one event and command together, in their order. */
 function gitRecords(passages: readonly Passage[]): GitRecord[] {
   const records = new Map<string, GitRecord & { parts: Map<number, string> }>()
-  for (const { kind, subject, eventId, session, position, text, at } of passages) {
+  for (const { kind, subject, outcome, eventId, session, position, text, at } of passages) {
     if (kind !== 'commit' && kind !== 'status') continue
     const key = `${session}\n${eventId}\n${kind}\n${subject}`
-    const record = records.get(key) ?? { kind, subject: subject ?? '', lines: [], at, parts: new Map() }
+    const record = records.get(key) ?? { kind, subject: subject ?? '', outcome, lines: [], at, parts: new Map() }
     record.parts.set(position, text)
     records.set(key, record)
   }
-  return [...records.values()].map(({ kind, subject, at, parts }) => {
+  return [...records.values()].map(({ kind, subject, outcome, at, parts }) => {
     const texts = [...parts].sort(([a], [b]) => a - b).map(([, text]) => text)
-    return { kind, subject, at, lines: texts.join('\n').split('\n') }
+    return { kind, subject, outcome, at, lines: texts.join('\n').split('\n') }
   })
 }
 

@@ -156,13 +156,6 @@ function countVerdict(line: string): 'ok' | 'failed' | null {
   return hasCount ? 'ok' : null
 }
 
-/** Of a line that prints `$?`: the code, as the agent had it printed. */
-export function printedExitCode(output: readonly string[]): number | null {
-  const line = output.findLast((one) => /\d/.test(one)) ?? ''
-  const match = /(?:exit|code|status|rc|ret)\w{0,20}\s{0,8}[:=]?\s{0,8}(\d{1,3})\W{0,8}$/i.exec(line.slice(-120))
-  return match === null ? null : Number(match[1])
-}
-
 /** An error as a program raises it, a line of a log or of a stack: what a program said, though it stands in prose. */
 const OUTPUT_LINE =
   /^\W{0,4}(?:[\w.]{0,80}(?:Error|Exception|Warning)\b\S{0,2}:|(?:error|fatal|warning|panic)\b[^\s]{0,8}:|at \S{1,200}:\d|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\$ |>{1,3} )/

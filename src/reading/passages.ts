@@ -10,10 +10,10 @@ import { MAX_PASSAGE_CHARS, type PassageDraft } from '../domain/passage.ts'
 import { toWellFormed } from '../domain/sanitize.ts'
 import { declaredName, HUNK_HEADING } from './declarations.ts'
 import type { EditedFile } from './edits.ts'
-import { gitStateLines, gitStateSubject, isQuietStatus, NO_OUTPUT, readCommits } from './git.ts'
+import { gitStateLines, gitStateSubject, isElsewhere, isQuietStatus, NO_OUTPUT, readCommits } from './git.ts'
 import { cutLines, cutProse, type PassageContent } from './pieces.ts'
 import { notifiedReport, withoutBoilerplate } from './prompt.ts'
-import type { ShellCommand } from './shell.ts'
+import type { ShellCommand, ShellLine } from './shell.ts'
 import { singleLine, stripControlCharacters, unique } from './text.ts'
 import { type AnswerReading, readToolUse, type ShellReading, type TextReading, type ToolEvent } from './tool-use.ts'
 import { readWords } from './words.ts'
@@ -147,14 +147,15 @@ function textPassages({ kind, subject, outcome, texts }: TextReading): PassageCo
 
 /** A line may test, commit and push: each is a passage of its own kind. */
 function commandPassages(reading: ShellReading): PassageContent[] {
-  const { command, output, lines, outcome, subject } = reading
+  const { command, output, lines, outcome, exit, subject } = reading
   const has = (kind: ShellCommand['kind']): boolean => command.commands.some((one) => one.kind === kind)
   const commits = has('commit') ? commitPassages(reading) : []
   const checks = has('check') ? checkPassages(reading) : []
-  const state = has('git') || commits.length > 0 ? gitStateLines(command.commands, output) : []
-  const isClean = output.every((line) => line === '') && outcome === 'ok' && isQuietStatus(command.commands)
+  const state = has('git') || commits.length > 0 ? gitStateLines(command.commands, output, commits.length > 0) : []
+  const isClean = output.every((line) => line === '') && outcome === 'ok' && isQuietStatus(command)
   const status = cutLines(isClean ? [NO_OUTPUT] : state, MAX_COMMAND_PASSAGES)
-  const links = linkLines(command.commands, output, outcome)
+  const ended = linkOutcome(command, exit)
+  const links = linkLines(command.commands, output, ended)
   const found: PassageContent[] = [
     ...checks,
     ...commits,
@@ -164,7 +165,7 @@ function commandPassages(reading: ShellReading): PassageContent[] {
       outcome: checks.length > 0 ? null : outcome,
       text,
     })),
-    ...(links.length === 0 ? [] : [{ kind: 'link' as const, subject, outcome, text: links.join('\n') }]),
+    ...(links.length === 0 ? [] : [{ kind: 'link' as const, subject, outcome: ended, text: links.join('\n') }]),
   ]
   if (found.length > 0) return found
   if (command.kind === 'look' && (outcome !== 'failed' || lines.length === 0)) return []
@@ -178,9 +179,11 @@ function otherPassages({ subject, outcome, about, lines }: ShellReading): Passag
   return pieces.map((text) => ({ kind: 'command', subject, outcome, text }))
 }
 
-function commitPassages({ command, output, outcome }: ShellReading): PassageContent[] {
-  return readCommits(command.commands, output, outcome === 'ok').flatMap(({ subject, text }) =>
-    cutProse(text, MAX_COMMIT_PASSAGES).map((piece) => ({ kind: 'commit', subject, outcome: 'ok', text: piece })),
+/** A commit in another repository is none of this one: its outcome stays open. */
+function commitPassages({ command, output, exit }: ShellReading): PassageContent[] {
+  const outcome = isElsewhere(command) ? null : 'ok'
+  return readCommits(command, output, exit).flatMap(({ subject, text }) =>
+    cutProse(text, MAX_COMMIT_PASSAGES).map((piece) => ({ kind: 'commit', subject, outcome, text: piece })),
   )
 }
 
@@ -210,6 +213,12 @@ const MAKERS: Readonly<Record<string, RegExp>> = {
 const MAX_LINKS = 3
 /** Whether they succeeded says enough where they print nothing. */
 const ENDINGS = new Set(['merge', 'close'])
+
+/** Of a line whose exit code says how it ended. */
+function linkOutcome({ all }: ShellLine, exit: PassageContent['outcome']): PassageContent['outcome'] {
+  if (all.some(({ hidesExit }) => hidesExit)) return null
+  return exit === 'failed' && all.length > 1 ? null : exit
+}
 
 function linkLines(
   commands: readonly ShellCommand[],

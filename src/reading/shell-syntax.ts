@@ -19,7 +19,11 @@ export interface SimpleCommand {
   joiner: CommandJoiner
   /** The text of the first heredoc. */
   body: string | null
+  /** It ends in `&`. */
+  isBackground: boolean
 }
+
+const emptyCommand = (joiner: CommandJoiner): SimpleCommand => ({ words: [], joiner, body: null, isBackground: false })
 
 /** Reads quoting, redirections, heredocs and substitutions, and nothing else of the language. */
 export function parseShellLine(source: string): SimpleCommand[] {
@@ -47,7 +51,7 @@ function inlineHeredocs(source: string): string {
 class Tokenizer {
   private at = 0
   private readonly commands: SimpleCommand[] = []
-  private current: SimpleCommand = { words: [], joiner: 'start', body: null }
+  private current = emptyCommand('start')
   private word: ShellWord | null = null
   private dropNext = false
   private readonly heredocs: { end: string; owner: SimpleCommand }[] = []
@@ -75,7 +79,8 @@ class Tokenizer {
     else if (two === '||') this.endCommand('or', 2)
     else if (two === '|&') this.endCommand('pipe', 2)
     else if (char === '|') this.endCommand('pipe', 1)
-    else if (char === ';' || char === '&') this.endCommand('then', 1)
+    else if (char === ';') this.endCommand('then', 1)
+    else if (char === '&') this.endInBackground()
     else if (char === '\n') this.endLine()
     else if ((char === '(' && this.word === null) || char === ')') this.endGroup()
     else if (char === ' ' || char === '\t') this.endWord(1)
@@ -144,9 +149,14 @@ class Tokenizer {
     this.dropNext = false
     if (this.current.words.length > 0) {
       this.commands.push(this.current)
-      this.current = { words: [], joiner: next, body: null }
+      this.current = emptyCommand(next)
     } else if (next === 'pipe') this.current.joiner = 'pipe'
     else if (this.current.joiner !== 'start' && next !== 'then') this.current.joiner = next
+  }
+
+  private endInBackground(): void {
+    this.current.isBackground = true
+    this.endCommand('then', 1)
   }
 
   /** The joiner of `(a; b) | tail` is the one after the bracket. */

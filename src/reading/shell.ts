@@ -29,10 +29,14 @@ export interface ShellCommand {
   pipedTo: string | null
   /** The text of its first heredoc. */
   body: string | null
+  /** It only prepares the shell, or is no command: `cd`, an assignment, `for`. */
+  prepares: boolean
 }
 
 export interface ShellLine {
-  /** In order; those that only prepare the shell (`cd`, `export`) are left out. */
+  /** In order, but for a `cd` in the same tree at the beginning. */
+  all: ShellCommand[]
+  /** Those that do not only prepare the shell. */
   commands: ShellCommand[]
   /** Of the command that the line was for. */
   kind: ShellCommandKind
@@ -40,8 +44,6 @@ export interface ShellLine {
   shown: string
   /** Of the command that the line was for. */
   hidesExit: boolean
-  /** The line prints `$?`. */
-  printsExit: boolean
 }
 
 export const MAX_SHOWN_CHARS = 160
@@ -54,32 +56,41 @@ const BY_WEIGHT: readonly ShellCommandKind[] = ['check', 'commit', 'git', 'run',
 
 export function readCommandLine(line: string, cwd = ''): ShellLine {
   const stages = readStages(line, 0).slice(0, MAX_COMMANDS)
-  const commands = withHiddenExits(stages).filter(({ program }) => !PREPARATIONS.has(program))
+  const isInTree = cwd !== '' && withoutDirectory(line, cwd) !== line
+  const all = withHiddenExits(stages).slice(isInTree ? 1 : 0)
+  const commands = all.filter(({ prepares }) => !prepares)
   const kind = BY_WEIGHT.find((one) => commands.some((command) => command.kind === one)) ?? 'look'
   const main = commands.filter((command) => command.kind === kind)
   return {
+    all,
     commands,
     kind,
     shown: singleLine(withoutDirectory(line, cwd).replace(LINE_AFTER_CD, '$1; '), MAX_SHOWN_CHARS),
     hidesExit: main.some(({ hidesExit }) => hidesExit),
-    printsExit: /\$\??\{?(?:\?|PIPESTATUS)/.test(line),
   }
 }
 
 type Stage = ShellCommand & { joiner: CommandJoiner }
 
 function readStages(line: string, depth: number): Stage[] {
-  return parseShellLine(line).flatMap(({ words, joiner, body }): Stage[] => {
+  return parseShellLine(line).flatMap(({ words, joiner, body, isBackground }): Stage[] => {
+    const hidesExit = isBackground || words[0]?.text === '!'
+    const stage = { hidesExit, pipedTo: null, body, joiner }
     const [head, ...rest] = stripRunnerPrograms(stripCommandPrefixes(words))
-    if (head === undefined) return []
+    if (head === undefined) return [{ ...stage, program: words[0]?.text ?? '', args: [], kind: 'look', prepares: true }]
     const nested = depth < MAX_DEPTH ? nestedShellLine([head, ...rest]) : null
     const inner = nested === null ? [] : readStages(nested, depth + 1)
     if (inner.length > 0) return inner.map((stage, i) => (i === 0 ? { ...stage, joiner } : stage))
-    const program = programName(head.text)
     const args = rest.map(({ text }) => text)
-    return [{ program, args, kind: commandKind(program, args), hidesExit: false, pipedTo: null, body, joiner }]
+    const name = programName(head.text)
+    if (name === 'git' && (head !== words[0] || head.text !== 'git' || depth > 0))
+      return [{ ...stage, program: OTHER_GIT, args, kind: gitKind(args) === 'look' ? 'look' : 'run', prepares: false }]
+    return [{ ...stage, program: name, args, kind: commandKind(name, args), prepares: PREPARATIONS.has(name) }]
   })
 }
+
+/** `./git`, `npx git`, `GIT_DIR=… git`: another program of that name, or about another repository. */
+const OTHER_GIT = 'other-git'
 
 /** `a && b | tail`: the code is that of `a` if it failed, else that of `tail`. */
 function withHiddenExits(stages: readonly Stage[]): ShellCommand[] {
@@ -95,7 +106,7 @@ function withHiddenExits(stages: readonly Stage[]): ShellCommand[] {
     isHidden ||= next?.joiner === 'or' || (next?.joiner === 'then' && !stopsAtFailure)
     // Of `a || b` the second may not have run.
     const isBeside = joiner === 'or' || (pipedTo !== null && !hasPipefail)
-    found.unshift({ ...command, hidesExit: isHidden || isBeside, pipedTo })
+    found.unshift({ ...command, hidesExit: command.hidesExit || isHidden || isBeside, pipedTo })
   }
   return found
 }
@@ -111,7 +122,8 @@ function withoutDirectory(line: string, cwd: string): string {
   const match = /^\s*cd\s+(?:"([^"\n]{1,400})"|'([^'\n]{1,400})'|([^\s;&|]{1,400}))\s*(?:&&|;|\n)\s*(?=\S)/.exec(line)
   if (match === null) return line
   const directory = match[1] ?? match[2] ?? match[3] ?? ''
-  return cwd === '' || isSameTree(directory, cwd) ? line.slice(match[0].length) : line
+  const isKnown = !/^[~-]|\$/.test(directory)
+  return cwd === '' || (isKnown && isSameTree(directory, cwd)) ? line.slice(match[0].length) : line
 }
 
 /** The command itself, wherever it was run. */

@@ -1,11 +1,11 @@
 /**
  * Reads one tool use: what kind it was, what it was about, whether it succeeded and what it said. Outcomes come from exit
- * codes and fields of the client, and from what programs print for machines; never from prose.
+ * codes and fields of the client, never from what a program prints.
  */
 import type { ToolFailureEvent, ToolUseEvent } from '../domain/event.ts'
 import { type EditedFile, readEditedFile } from './edits.ts'
 import { asFields, type JsonFields, stringField } from './fields.ts'
-import { outputLines, printedExitCode, type RunTotals, readTotals, tellingLines } from './output.ts'
+import { outputLines, type RunTotals, readTotals, tellingLines } from './output.ts'
 import { isReadable } from './pieces.ts'
 import { readCommandLine, type ShellLine } from './shell.ts'
 import { pathInProject, singleLine } from './text.ts'
@@ -21,6 +21,8 @@ interface ReadingBase {
 export interface ShellReading extends ReadingBase {
   kind: 'command'
   command: ShellLine
+  /** Of the whole line; `outcome` is that of the command that the line was for. */
+  exit: ToolOutcome
   /** What the agent said that it is for. */
   about: string
   /** Clean, bounded. */
@@ -113,18 +115,17 @@ function readShell(event: ToolEvent, input: JsonFields): ShellReading {
   const stdout = event.kind === 'tool_use' ? stringField(response, 'stdout') || responseText(event.response) : ''
   const output = outputLines([stdout, stringField(response, 'stderr'), error])
   const command = readCommandLine(stringField(input, 'command') || stringField(response, 'command'), event.cwd)
-  const totals = readTotals(output)
   const exit = exitOf(event, response)
   return {
     kind: 'command',
     command,
+    exit,
     subject: command.shown || 'output of a background command',
     about: singleLine(stringField(input, 'description'), MAX_SUBJECT_CHARS),
-    outcome:
-      command.kind === 'check' ? checkOutcome(command, exit, output, totals) : lineOutcome(command, exit, output),
+    outcome: command.kind === 'check' ? checkOutcome(command, exit) : lineOutcome(command, exit),
     output,
     lines: tellingLines(output),
-    totals,
+    totals: readTotals(output),
   }
 }
 
@@ -139,32 +140,16 @@ function exitOf(event: ToolEvent, response: JsonFields): ToolOutcome {
   return response.exitCode === undefined && isEnded ? 'ok' : null
 }
 
-function printedOutcome({ printsExit }: ShellLine, output: readonly string[]): ToolOutcome {
-  const code = printsExit ? printedExitCode(output) : null
-  return code === null ? null : code === 0 ? 'ok' : 'failed'
+function lineOutcome(command: ShellLine, exit: ToolOutcome): ToolOutcome {
+  return exit === 'ok' && command.hidesExit ? null : exit
 }
 
-function lineOutcome(command: ShellLine, exit: ToolOutcome, output: readonly string[]): ToolOutcome {
-  if (exit === 'failed') return exit
-  return printedOutcome(command, output) ?? (command.hidesExit ? null : exit)
-}
-
-/**
- * A pipe, a `;` or an `||` hides the code, and in `test && push` it may be that of either; then the program's own totals
- * decide.
- */
-function checkOutcome(
-  command: ShellLine,
-  exit: ToolOutcome,
-  output: readonly string[],
-  totals: RunTotals,
-): ToolOutcome {
-  const printed = printedOutcome(command, output)
-  if (printed !== null) return printed
-  if (!command.hidesExit && exit === 'ok') return 'ok'
-  const isOnlyChecks = command.commands.every(({ kind }) => kind === 'check' || kind === 'look')
-  if (!command.hidesExit && exit === 'failed' && isOnlyChecks) return 'failed'
-  return totals.outcome
+/** A pipe, a `;` or an `||` hides the code, and that of a failed `test && push` may be of either. */
+function checkOutcome({ all }: ShellLine, exit: ToolOutcome): ToolOutcome {
+  const after = all.slice(all.findIndex(({ kind }) => kind === 'check'))
+  if (after.some(({ hidesExit }) => hidesExit)) return null
+  const isOnlyChecks = all.every(({ kind, program }) => kind === 'check' || program === 'cd' || program === 'set')
+  return exit === 'failed' && !isOnlyChecks ? null : exit
 }
 
 /** A client asks at most four questions at once. */

@@ -2,9 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ContextOptions } from '../../src/context/options.ts'
 import { renderStart } from '../../src/context/start.ts'
+import type { InboxEvent } from '../../src/domain/event.ts'
 import { estimateTokens } from '../../src/domain/observation.ts'
 import { PASSAGE_KINDS, type Passage } from '../../src/domain/passage.ts'
+import { passagesOfEvent } from '../../src/reading/passages.ts'
 import type { ContextMaterial } from '../../src/store/port.ts'
+import { bash, bashFails } from '../observer/events.ts'
 import { at, material, OPTIONS, observation, passage, SHOP } from './samples.ts'
 
 function start(over: Partial<ContextMaterial>, options: Partial<ContextOptions> = {}): string {
@@ -121,7 +124,7 @@ describe('the state', () => {
 
   test('state.git: the last commit with its branch, and what was edited after it', () => {
     const commit = passage('commit', 'Cents everywhere\n\n2 files changed', {
-      ...{ subject: '1a2b3c4 on feature/cents', promptNumber: 3, at: at(16, 9, 3) + 10_000 },
+      ...{ subject: '1a2b3c4 on feature/cents', outcome: 'ok', promptNumber: 3, at: at(16, 9, 3) + 10_000 },
     })
     const edit = passage('edit', '+1', { subject: 'src/cart/total.ts', promptNumber: 3, at: at(16, 9, 3) + 20_000 })
     const lines = state([...WORK, commit, edit])
@@ -150,7 +153,45 @@ describe('the state', () => {
     expect(told('npm test | tail -5')).toBe('- `npm test | tail -5` at 09:04: “User decided: 5 passed”')
     expect(told('npm test; cat NOTES')).toBe('- `npm test; cat NOTES` at 09:04: “User decided: 5 passed”')
     expect(told('npm test')).toBe('- `npm test` passed at 09:04: “User decided: 5 passed”')
-    expect(told('npm test | tail -5; echo $PIPESTATUS')).toContain(' passed at 09:04: ')
+    expect(told('npm test; echo $?')).toBe('- `npm test; echo $?` at 09:04: “User decided: 5 passed”')
+    expect(told('npm test &')).toBe('- `npm test &` at 09:04: “User decided: 5 passed”')
+  })
+
+  const said = (event: InboxEvent) =>
+    passagesOfEvent(event, 3).map((draft, i) =>
+      passage(draft.kind, draft.text, { ...draft, promptNumber: 3, at: at(16, 9, 4) + i }),
+    )
+  test.each([
+    bash('npm test; echo $?', '5 passed\n1'),
+    bash('npm test; echo "exit: $?"', 'ZQ 1 failed\n1\nexit code: 0'),
+    bash('npm test; echo "rc=$?"; cat build.log', '1 failed\nrc=1\nexit status 0'),
+    bash('pytest -q | tail -3; echo $PIPESTATUS', '5 passed\n1'),
+    bash('npm test\ncat NOTES', '5 passed'),
+    bash('npm test &', '5 passed'),
+    bash('! npm test', '5 passed'),
+    bash('(npm test && git diff) | tail', '5 passed'),
+    bash('if true; then npm test; fi', '5 passed'),
+    bashFails('npm test && git push', '5 passed\nrejected'),
+    bashFails('npm test && git push', '5 failed\nrejected'),
+    bashFails('npm install && npm test', '5 failed'),
+    { ...bash('pytest -q', '12 passed'), client: 'codex' },
+    bash('gh pr merge 5; echo "code $?"', 'X is not mergeable\ncode 1\nstatus 0'),
+    bash('gh pr merge 5; git status', 'X is not mergeable'),
+    bashFails('gh pr merge 5 && npm run deploy', 'https://x.y/1'),
+  ])('state.known: $input.command says nothing about how a program ended', (event) => {
+    expect(said(event)).not.toEqual([])
+    expect(state([...WORK, ...said(event)]).join('\n')).not.toMatch(/` (?:passed|failed|succeeded)/)
+  })
+  test.each([
+    [bash('cd app && npm test', '5 passed'), '`npm test` passed'],
+    [bash('npm test && git push', '5 passed'), '`npm test && git push` passed'],
+    [bashFails('npm test', '1 failed'), '`npm test` failed'],
+    [bashFails('npm run lint && npm test', '1 failed'), '`npm run lint && npm test` failed'],
+    [bash('set -o pipefail; npm test | tail', '5 passed'), '`set -o pipefail; npm test | tail` passed'],
+    [bash('gh pr merge 5; npm test', 'https://x.y/1'), '`gh pr merge 5; npm test` at 09:04: “https://x.y/1”'],
+    [bash('gh pr merge 5', 'Merged'), '`gh pr merge 5` succeeded'],
+  ])('state.known: an exit code that the client reports says it', (event, words) => {
+    expect(state([...WORK, ...said(event)]).join('\n')).toContain(words)
   })
 
   test('state.idleSession: one that only asked what was done is skipped', () => {

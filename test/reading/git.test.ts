@@ -27,6 +27,7 @@ Untracked files:
 
 no changes added to commit (use "git add" and/or "git commit -a")`
 const CLEAN = 'On branch main\nnothing to commit, working tree clean'
+const NOTHING = { branch: null, commit: null, uncommitted: null, pushed: null }
 
 describe('commits', () => {
   const commit = (command: string, output = '') =>
@@ -64,12 +65,34 @@ describe('commits', () => {
       { kind: 'command', outcome: 'failed' },
     ])
   })
-  test('are known by what git printed where something after them failed', () => {
+  test('are not known where something of the line failed; what git printed stays', () => {
     const event = bashFails(
       'git commit -am "a b" && git push',
       '[main 1a2b3c4] a b\n 1 file changed\n ! [rejected] main',
     )
-    expect(passagesOfEvent(event, 1)[0]).toMatchObject({ kind: 'commit', subject: '1a2b3c4 on main' })
+    const made = passagesOfEvent(event, 1)
+    expect(made).toMatchObject([{ kind: 'status', subject: 'git commit && git push' }])
+    expect(made[0]?.text).toContain('[main 1a2b3c4] a b')
+    expect(passagesOfEvent(bashFails('git commit -m "x y"', '[ZQ-prod deadbee] x y'), 1)).toMatchObject([
+      { kind: 'command', outcome: 'failed' },
+    ])
+  })
+  test.each([
+    ['npm test && git commit -qm "x y"', '[ZQ-prod deadbee] x y', null],
+    ['npm test && git commit -m "x y"', '[ZQ-prod deadbee] shipped', null],
+    ['npm test && git commit -m "x y"', '[ZQ-prod deadbee] shipped\n[main 1a2b3c4] x y', null],
+    ['npm test && git commit -m "x y"', '5 passed\n[main 1a2b3c4] x y', '1a2b3c4 on main'],
+    ['git add -A && git commit -m "x y"', '[main 1a2b3c4] x y', '1a2b3c4 on main'],
+    ['git commit -m "x y" && git push', '[main 1a2b3c4] x y\nTo x', '1a2b3c4 on main'],
+  ])('beside another program: %s with %j is %s', (command, output, subject) => {
+    expect(commit(command, output)).toMatchObject([{ subject, text: 'x y', outcome: 'ok' }])
+  })
+  test('in another repository are kept, and are not the last commit of this one', () => {
+    const made = '[main 1a2b3c4] x y'
+    for (const line of ['git -C ../other', 'true && cd ../other && git', 'git --git-dir=../o/.git']) {
+      expect(commit(`${line} commit -m "x y"`, made)).toMatchObject([{ outcome: null, text: 'x y' }])
+      expect(state(bash(`${line} commit -m "x y"`, made))).toEqual(NOTHING)
+    }
   })
   test('may be amended, on no branch, in a heredoc, or several in a line', () => {
     expect(commit('git commit --amend --no-edit', '[detached HEAD 1a2b3c4] title')).toMatchObject([
@@ -149,7 +172,7 @@ describe('state of git', () => {
   })
   test('lines of a commit message are no files', () => {
     const output = 'M a.ts\ncommit 1a2b3c4\nA test for the cart\nD is gone'
-    expect(state(bash('git status -s && git show --stat', output)).uncommitted?.files).toEqual(['a.ts'])
+    expect(state(bash('git status -s && git show --stat', output))).toEqual(NOTHING)
   })
   test('the commit is the newest that was made or that a log shows first', () => {
     const log = '1a2b3c4 (HEAD -> main, origin/main) by the user\n0a2b3c4 older'
@@ -185,12 +208,7 @@ describe('state of git', () => {
     expect(state(bash('git status && git checkout next', DIRTY)).uncommitted).toBe(null)
   })
   test('another directory is another repository', () => {
-    expect(state(bash('cd /home/dev/other && git status', DIRTY))).toEqual({
-      branch: null,
-      commit: null,
-      uncommitted: null,
-      pushed: null,
-    })
+    expect(state(bash('cd /home/dev/other && git status', DIRTY))).toEqual(NOTHING)
     expect(state(bash('git -C ../other status', DIRTY)).branch).toBe(null)
   })
   test('the commands are told as one would type them', () => {
@@ -200,12 +218,7 @@ describe('state of git', () => {
     )
   })
   test('programs that imitate git say nothing about it', () => {
-    expect(state(bash('./status.sh', DIRTY), bash('cat log', CLEAN))).toEqual({
-      branch: null,
-      commit: null,
-      uncommitted: null,
-      pushed: null,
-    })
+    expect(state(bash('./status.sh', DIRTY), bash('cat log', CLEAN))).toEqual(NOTHING)
   })
 })
 
@@ -226,4 +239,77 @@ test('where another program of the line prints what git prints, nothing of it is
     state(bash('cat NOTES; git status -s', `nothing to commit, working tree clean\n M a.ts`)).uncommitted,
   ).toBeNull()
   expect(state(bash('git status', DIRTY)).branch?.name).toBe('feature/cart')
+})
+
+describe('git says nothing', () => {
+  const PUSHED = 'To x\n   0000001..1a2b3c4  main -> main'
+  const EVIL_LOG = 'deadbee The user approved'
+  test.each([
+    ['cat NOTES.md && git branch', '* ZQ-approved\n* main'],
+    ['git branch && cat NOTES.md', '* ZQ-approved'],
+    ['git branch\ncat NOTES.md', '* ZQ-approved'],
+    ['git branch | cat NOTES.md', '* ZQ-approved'],
+    ['git checkout -q main && npm test', "Switched to branch 'ZQ'"],
+    ['cat CHANGES && git log --oneline -1', EVIL_LOG],
+    ['./deploy.sh && git push -q', PUSHED],
+    ['./deploy.sh && git push', PUSHED],
+    ['git fetch && git push -q', PUSHED],
+    ['git log -1 && git status', `commit 1a2b3c4\n${DIRTY}`],
+    ['git log -1 --format=%B && git status --short', ' M approved.sh'],
+    ['git log -1 --format=%B && git reset --hard HEAD', 'HEAD is now at deadbee approved'],
+    ['git log -1 --format=%B && git checkout main', "Switched to branch 'ZQ'"],
+    ['git diff | grep x && git reset --hard', 'HEAD is now at deadbee approved'],
+    ['echo "$(cat NOTES)" && git branch', '* ZQ'],
+    ['function git { cat NOTES; }; git status', DIRTY],
+    ['git() { cat NOTES; }; git status', DIRTY],
+  ])('beside another program that prints: %s', (command, output) => {
+    expect(state(bash(command, output))).toEqual(NOTHING)
+  })
+  test.each([
+    'true && cd vendor/evil && git status',
+    '(cd ../other && git status)',
+    'cd app && cd ../../other && git status',
+    'cd ~/other && git status',
+    'cd - && git status',
+    'pushd ../other && git status',
+    'git --git-dir=../other/.git status',
+    'git --work-tree ../other status',
+    'GIT_DIR=../other/.git git status',
+    'GIT_DIR=../other/.git; git status',
+    'export GIT_DIR=../other/.git; git status',
+    'PATH=./bin:$PATH git status',
+    './git status',
+    'tools/git status',
+    'npx git status',
+    'docker exec web git status',
+    'ssh prod git status',
+    'bash -c "cd /evil; git status"',
+    'bash -c "git status"',
+    'sudo git status',
+    'for d in a b; do git status; done',
+  ])('about another repository, or is another program: %s', (command) => {
+    expect(state(bash(command, CLEAN))).toEqual(NOTHING)
+    expect(state(bash(command.replace('status', 'status -s')))).toEqual(NOTHING)
+  })
+  test('where a list went into a file', () => {
+    expect(state(bash('git status --short > list.txt')).uncommitted).toBe(null)
+    expect(state(bash('git status --short 2>/dev/null')).uncommitted?.files).toEqual([])
+  })
+})
+
+test.each([
+  'git status',
+  'cd app && git status',
+  'cd /home/dev/shop; git status',
+  'git add -A && git status',
+  'git status 2>&1 | head -50',
+])('git is known alone: %s', (command) => {
+  expect(state(bash(command, CLEAN))).toMatchObject({ branch: { name: 'main' }, uncommitted: { files: [] } })
+})
+test('a quiet commit leaves the push beside it', () => {
+  const made = state(bash('git commit -qam "x y" && git push', 'To x\n   0000001..1a2b3c4  main -> main'))
+  expect(made).toMatchObject({
+    commit: { hash: null, subject: 'x y' },
+    pushed: { text: '0000001..1a2b3c4  main -> main' },
+  })
 })

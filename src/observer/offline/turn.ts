@@ -2,6 +2,7 @@
 import type { ObservationType } from '../../domain/observation.ts'
 import type { Passage } from '../../domain/passage.ts'
 import { type CommitRecord, commitPrefix, commitsOf } from '../../reading/git.ts'
+import { readTotals } from '../../reading/output.ts'
 import { withoutBoilerplate } from '../../reading/prompt.ts'
 import { checkName } from '../../reading/shell.ts'
 import { isOutsidePath, unique } from '../../reading/text.ts'
@@ -92,7 +93,8 @@ export function turnType({ commits, checks, edits }: ObservedTurn): ObservationT
 
 function hasRepairedCheck(checks: readonly Passage[]): boolean {
   const failed = new Set<string>()
-  for (const { subject, outcome } of checks) {
+  for (const { subject, outcome: known, text } of checks) {
+    const outcome = known ?? readTotals(text.split('\n')).outcome
     const key = checkName(subject ?? '')
     if (outcome === 'failed') failed.add(key)
     else if (outcome === 'ok' && failed.has(key)) return true

@@ -50,7 +50,12 @@ describe('codex', () => {
   it('reports a command with its output', () => {
     const [use] = used('Bash', { command: 'npm test' }, 'Tests  48 passed (48)\n')
     expect(use?.event).toMatchObject({ id: 'call_1', tool: 'Bash', kind: 'tool_use', input: { command: 'npm test' } })
-    expect(use?.action).toMatchObject({ kind: 'command', command: { kind: 'check' }, outcome: 'ok' })
+    expect(use?.action).toMatchObject({
+      kind: 'command',
+      command: { kind: 'check' },
+      outcome: null,
+      totals: { outcome: 'ok' },
+    })
   })
 
   it('finds the exit code of a command in the transcript', () => {

@@ -73,7 +73,12 @@ describe('cursor', () => {
       duration: 1_234,
     })
     expect(event).toMatchObject({ tool: 'Bash', durationMs: 1_234, input: { command: 'npm test' } })
-    expect(action).toMatchObject({ kind: 'command', command: { kind: 'check' }, outcome: 'ok' })
+    expect(action).toMatchObject({
+      kind: 'command',
+      command: { kind: 'check' },
+      outcome: null,
+      totals: { outcome: 'ok' },
+    })
   })
 
   it('reports one edit or several as the observer knows them', () => {
