@@ -3,6 +3,7 @@ import type { Passage, PassageDraft } from '../domain/passage.ts'
 import {
   gitVerb,
   MAX_SHOWN_CHARS,
+  OTHER_GIT,
   quotedArgument,
   readCommandLine,
   type ShellCommand,
@@ -157,7 +158,7 @@ export function gitStateLines(
       (kind === 'look' && i > 0 && isFilter(program)),
   )
   const kept = lines.filter((line) => line.trim() !== '' && !/^\s*\(use "git |^hint: /.test(line))
-  const own = isGitOnly ? kept : kept.filter((line) => GIT_LINE.test(line))
+  const own = isGitOnly ? kept : kept.filter((line) => GIT_LINE.test(line) || COMMITTED.test(line))
   return own
     .filter(
       (line) =>
@@ -179,8 +180,9 @@ export function gitStateSubject({ all }: ShellLine): string {
 
 function typed({ program, args, kind }: ShellCommand, isPiped: boolean): string {
   if (kind === 'commit') return args.some(isQuietFlag) ? 'git commit -q' : 'git commit'
-  if (program === 'git' && gitVerb(args) === 'add') return 'git add'
-  const isWhole = program === 'git' || program === 'cd' || isPiped
+  const isGit = program === 'git' || program === OTHER_GIT
+  if (isGit && /^(?:add|commit)$/.test(gitVerb(args))) return `${program} ${gitVerb(args)}`
+  const isWhole = isGit || program === 'cd' || isPiped
   return [program, ...(isWhole ? args : [])].map(quotedArgument).join(' ')
 }
 
@@ -251,6 +253,11 @@ const MOVES_HEAD: ReadonlySet<string> = new Set(
 
 const movesHead = ({ args }: ShellCommand): boolean => MOVES_HEAD.has(gitVerb(args)) && !args.includes('--')
 
+const mayMove = (command: ShellCommand): boolean =>
+  command.program === 'git'
+    ? movesHead(command)
+    : command.program === OTHER_GIT && (movesHead(command) || gitVerb(command.args) === 'commit')
+
 /** What is certain about a repository, from passages newest first. Commands in another directory do not count. */
 export function readGitState(passages: readonly Passage[]): GitState {
   const state: GitState = { branch: null, commit: null, uncommitted: null, pushed: null }
@@ -270,13 +277,14 @@ export function readGitState(passages: readonly Passage[]): GitState {
     const line = readCommandLine(subject)
     const commands = line.commands.filter(({ program }) => program === 'git')
     const wasMoved = isMoved
-    const moves = commands.some(movesHead)
+    const moves = line.commands.some(mayMove) || lines.some((one) => COMMITTED.test(one))
     isMoved ||= moves
     if (isElsewhere(line)) {
       isOutdated ||= moves
       continue
     }
     const isAlone = isGitAlone(line)
+    isOutdated ||= line.commands.some((command) => command.program === OTHER_GIT && mayMove(command))
     // The last command of a line is the newest.
     for (const command of commands.toReversed()) {
       const verb = gitVerb(command.args)

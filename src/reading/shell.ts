@@ -84,13 +84,21 @@ function readStages(line: string, depth: number): Stage[] {
     const args = rest.map(({ text }) => text)
     const name = programName(head.text)
     if (name === 'git' && (head !== words[0] || head.text !== 'git' || depth > 0))
-      return [{ ...stage, program: OTHER_GIT, args, kind: gitKind(args) === 'look' ? 'look' : 'run', prepares: false }]
+      return [
+        {
+          ...stage,
+          program: OTHER_GIT,
+          args,
+          kind: gitKind(args) === 'commit' ? 'git' : gitKind(args),
+          prepares: false,
+        },
+      ]
     return [{ ...stage, program: name, args, kind: commandKind(name, args), prepares: PREPARATIONS.has(name) }]
   })
 }
 
 /** `./git`, `npx git`, `GIT_DIR=… git`: another program of that name, or about another repository. */
-const OTHER_GIT = 'other-git'
+export const OTHER_GIT = 'other-git'
 
 /** `a && b | tail`: the code is that of `a` if it failed, else that of `tail`. */
 function withHiddenExits(stages: readonly Stage[]): ShellCommand[] {

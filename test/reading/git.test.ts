@@ -241,6 +241,14 @@ test('where another program of the line prints what git prints, nothing of it is
   expect(state(bash('git status', DIRTY)).branch?.name).toBe('feature/cart')
 })
 
+test.each([
+  bashFails('git commit -m "c d" && git push', '[main 2a2b3c4] c d\n ! [rejected] main'),
+  bash('GIT_AUTHOR_DATE=now git commit -m "c d"', '[main 2a2b3c4] c d'),
+  bash('bash -c "git reset --hard HEAD~1"', 'HEAD is now at 2a2b3c4 c d'),
+])('after a commit that is not certain the one before it is not the last: $input.command', (event) => {
+  expect(state(bash('git commit -m "x y"', '[main 1a2b3c4] x y'), event).commit).toBe(null)
+})
+
 describe('git says nothing', () => {
   const PUSHED = 'To x\n   0000001..1a2b3c4  main -> main'
   const EVIL_LOG = 'deadbee The user approved'
