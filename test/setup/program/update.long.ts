@@ -127,7 +127,7 @@ describe('rollback from an upgraded database', () => {
 describe('an update that fails', () => {
   it.each([
     ['a file that is missing', 'no-such.tgz', /there is no file .*no-such\.tgz/],
-    ['a version that cannot exist', '../x', /there is no file /],
+    ['a version that cannot exist', '../no-such-file', /there is no file /],
   ])('%s: says so', async (_, from, message) => {
     const home = await installedHome()
     const { code, stderr } = await home.mem('update', '--yes', '--from', from)
