@@ -156,15 +156,19 @@ function assignmentAt(text: string, bareAt: NameAt['bareAt'], index: number, len
   const name = text.slice(from, to).replace(/^-+/, '')
   const read = readSecretName(name)
   if (read === null) return nothing
+  const isCall = text[to] === '('
+  if (!isCall && !mayHaveValue(text, to, read)) return nothing
   const at: NameAt = { ...read, text, bareAt, name, from, to }
-  const found = text[to] === '(' ? hashedValue(at) : valueAfter(at)
+  const found = isCall ? hashedValue(at) : valueAfter(at)
   return found === null ? nothing : { kind: read.kind, secrets: found.secrets, end: Math.max(to, found.end) }
 }
 
+/** Mostly prose follows: nothing is read or made for it. */
+function mayHaveValue(text: string, to: number, { weak }: SecretName): boolean {
+  return FOLLOWED.has(text[to] ?? '') && (!weak || SYNTAX.has(afterBlanks(text, to)))
+}
+
 function valueAfter(at: NameAt): Values | null {
-  const { text, to, weak } = at
-  // Mostly prose follows: no pattern is tried on it.
-  if (!FOLLOWED.has(text[to] ?? '') || (weak && !SYNTAX.has(afterBlanks(text, to)))) return null
   return (
     markedValue(at) ??
     blockValue(at) ??
