@@ -49,7 +49,7 @@ export function on<T extends SessionEvent['type']>(
   return onEntry((context, event) => (isKnown(event) ? decideOn(context, event) : null))
 }
 
-/** What the failed effect cost counts, whoever owns the failure. */
+/** The cost of a failed effect counts, whoever owns the failure. */
 export function onFailure(decideOn: (context: SessionContext, event: EventOf<'FAILED'>) => Decision | null) {
   return on('FAILED', (context, event) => {
     return decideOn({ ...context, usage: addUsage(context.usage, event.usage) }, event)

@@ -31,7 +31,7 @@ export function exchangeLines(turns: readonly PastTurn[], now: Moment): string[]
   return [...question, ...requestLine(last, now), ...reportOf(last, now), ...doneLine(last, now), ...lastWords(last)]
 }
 
-/** Of an imported turn only a file says who spoke. */
+/** For an imported turn only a file says who spoke. */
 const speakerOf = (turn: PastTurn | undefined): string => (turn?.isImported === true ? 'Imported' : 'Agent')
 
 function requestLine({ request, at, isImported }: PastTurn, now: Moment): string[] {

@@ -1,7 +1,8 @@
 /**
  * Masks secrets before a text leaves the hook's process. The detectors: secrets with a known format (API keys, tokens,
- * headers), secrets in command lines, values that are assigned to a name such as `DB_PASSWORD`, columns
- * with such a name, lines of files that exist to hold secrets, and all of these in base64. All of them take time that is linear in the length of the text.
+ * headers), secrets in command lines, values that are assigned to a name such as `DB_PASSWORD`, columns with such a name,
+ * lines of files that exist to hold secrets, and all of these in base64. Each takes time that is linear in the length of
+ * the text.
  */
 import { LiteralSearch } from '../lib/literal-search.ts'
 import { maskQuotedFiles, maskSecretManifests, maskTypedCommands } from './credential-files.ts'

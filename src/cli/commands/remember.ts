@@ -74,7 +74,7 @@ export const rememberCommand = defineCommand({
   },
 })
 
-/** What clients set in the shells of their agents. Whoever types there, too, is not told apart: the less trusted counts. */
+/** What clients set in the shells of their agents. A person who types there looks the same: the less trusted one counts. */
 const AGENT_VARIABLES = [
   ...['AI_AGENT', 'CLAUDECODE', 'CODEX_CI', 'CODEX_SANDBOX', 'CODEX_THREAD_ID', 'COPILOT_CLI'],
   ...['CURSOR_AGENT', 'GEMINI_CLI', 'OPENCODE', 'QWEN_CODE'],
