@@ -151,7 +151,7 @@ function prefixedRule([kind, prefixes, characters, least]: (typeof PREFIXED_TOKE
 /** The characters of tokens, by their codes. */
 const DENSE = Uint8Array.from({ length: 128 }, (_, code) => Number(/[\w.+/=~:,-]/.test(String.fromCharCode(code))))
 /** Characters of the shortest token. */
-const LEAST_TOKEN = 15
+export const LEAST_TOKEN = 15
 /** Characters before a word that decide whether a token begins there: `[38;5;120m`, the colour of a terminal. */
 const WORD_CONTEXT = 16
 
@@ -241,14 +241,17 @@ export function applicableRules(text: string, hints: ReadonlySet<string>, chaine
       if (!matching.has(rule) && (chained || withContext(text, word).search(rule.pattern) !== -1)) matching.add(rule)
     }
   }
-  return SECRET_RULES.filter((rule) => {
-    if (rule.dense !== undefined) return matching.has(rule)
-    return rule.hints.some((hint) => (isSearched(hint) ? hints.has(hint) : text.includes(hint)))
-  })
+  shortHints ??= CONTEXT_RULES.flatMap((rule) => rule.hints.filter((hint) => !isSearched(hint)).map((hint) => ({ hint, rule })))
+  for (const { hint, rule } of shortHints) if (text.includes(hint)) matching.add(rule)
+  if (hints.size > 0) {
+    for (const rule of CONTEXT_RULES) if (rule.hints.some((hint) => hints.has(hint))) matching.add(rule)
+  }
+  return matching.size === 0 ? [] : SECRET_RULES.filter((rule) => matching.has(rule))
 }
 
 /** Made when it is needed: hooks that report no text do not need it. */
 let denseHints: HintTable | null = null
+let shortHints: RuleHint[] | null = null
 /** The shortest hint decides how many characters the search skips: `://` is looked for by itself. */
 const isSearched = (hint: string): boolean => hint.length >= 5
 
@@ -537,10 +540,11 @@ export const SECRET_RULES: readonly SecretRule[] = [
   },
 ]
 
+/** What is around the secret shows it, not its own characters. */
+const CONTEXT_RULES = SECRET_RULES.filter(({ dense }) => dense === undefined)
+
 /** Hints that are searched for together with those of other detectors. */
-export const FORMAT_HINTS: readonly string[] = SECRET_RULES.flatMap(({ dense, hints }) =>
-  dense === undefined ? hints.filter(isSearched) : [],
-)
+export const FORMAT_HINTS: readonly string[] = CONTEXT_RULES.flatMap(({ hints }) => hints.filter(isSearched))
 
 const COOKIE_ATTRIBUTE = /^(?:expires|max-age|path|domain|samesite|secure|httponly|partitioned)$/i
 

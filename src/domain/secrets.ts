@@ -10,7 +10,7 @@ import { removeSpans } from './private-parts.ts'
 import { maskAssignments } from './secret-assignments.ts'
 import { maskCommands } from './secret-commands.ts'
 import { maskEncoded } from './secret-encoded.ts'
-import { applicableRules, FORMAT_HINTS, PRIVATE_KEYS, type SecretRule } from './secret-formats.ts'
+import { applicableRules, FORMAT_HINTS, LEAST_TOKEN, PRIVATE_KEYS, type SecretRule } from './secret-formats.ts'
 import { maskEscapedLines, maskHunks } from './secret-lines.ts'
 import { LANGUAGE_HINTS } from './secret-names.ts'
 import { maskMarkedObjects, OBJECT_HINTS } from './secret-objects.ts'
@@ -18,8 +18,13 @@ import { maskTables, TABLE_HINTS } from './secret-tables.ts'
 
 /** Replaces every secret by `[secret:kind]`. Idempotent. */
 export function maskSecrets(text: string): string {
+  // Most names and many values of a payload.
+  if (text.length < LEAST_TOKEN && SHORT_WORD.test(text)) return text
   return maskEscapedLines(text, (lines) => maskEncoded(maskHunks(maskPlain(lines), maskPlain), maskPlain))
 }
+
+/** Without a sign that could be between a name and its value. */
+const SHORT_WORD = /^\w*$/
 
 function maskPlain(text: string): string {
   let masked = text
