@@ -144,7 +144,9 @@ export function removeSpansDeep(value: unknown, rule: SpanRule): unknown {
 }
 
 /** Sanitizing can make two keys equal: the second one gets a number, so that no value is lost. */
-export function toObjectWithUniqueKeys(entries: Iterable<readonly [string, unknown]>): Record<string, unknown> {
+export function toObjectWithUniqueKeys(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  const object: Record<string, unknown> = Object.fromEntries(entries)
+  if (Object.keys(object).length === entries.length) return object
   const seen = new Map<string, unknown>()
   for (const [key, value] of entries) {
     let name = key
@@ -166,7 +168,7 @@ function hasText(value: unknown, test: (text: string) => boolean, depth: number)
   if (typeof value !== 'object' || value === null) return false
   if (depth >= MAX_DEPTH) return true
   if (Array.isArray(value)) return value.some((item) => hasText(item, test, depth + 1))
-  return Object.entries(value).some(([key, item]) => test(key) || hasText(item, test, depth + 1))
+  return Object.keys(value).some((key) => test(key) || hasText(Reflect.get(value, key), test, depth + 1))
 }
 
 /** `cleaned`: inside of an array, its strings without spans, in the order of `collectTexts`; null outside. */

@@ -9,6 +9,8 @@ import { PROTOCOL_VERSION } from '../domain/protocol.ts'
 /** Items kept for subscribers that resume, in number and in bytes. */
 const KEPT_ITEMS = 1_000
 const KEPT_BYTES = 4 * 1024 * 1024
+/** How long items are kept after the last subscriber has gone, in ms: a page that reloads resumes. */
+const KEPT_WITHOUT_SUBSCRIBERS_MS = 5 * 60_000
 /** Unsent bytes of one subscriber: more than everything that is kept. */
 const MAX_BACKLOG_BYTES = 8 * 1024 * 1024
 /** WebSocket close code "try again later". */
@@ -36,6 +38,8 @@ export class Subscriptions {
   /** Every item with a higher number is kept. */
   #dropped: number
   #seq: number
+  /** When a subscriber was there last; null: there was none yet. */
+  #followedAt: number | null = null
   #unsent: StreamItem[] = []
 
   /** `seq`: the newest number. */
@@ -82,12 +86,24 @@ export class Subscriptions {
   #flush(): void {
     const items = this.#unsent.sort((a, b) => a.seq - b.seq)
     this.#unsent = []
+    if (!this.#isFollowed()) {
+      this.#seq = Math.max(this.#seq, items.at(-1)?.seq ?? 0)
+      this.#dropKept()
+      return
+    }
     for (const item of items) {
       if (erasesContent(item)) this.#dropKept()
       const kept = { seq: item.seq, bytes: Buffer.from(JSON.stringify({ v: PROTOCOL_VERSION, ...item })) }
       this.#keep(kept)
       for (const socket of this.#subscribers.keys()) this.#send(socket, kept)
     }
+  }
+
+  /** Most of the time nobody follows: then nothing is serialised for each event. */
+  #isFollowed(): boolean {
+    const now = performance.now()
+    if (this.#subscribers.size > 0) this.#followedAt = now
+    return this.#followedAt !== null && now - this.#followedAt < KEPT_WITHOUT_SUBSCRIBERS_MS
   }
 
   #keep(item: KeptItem): void {

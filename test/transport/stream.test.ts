@@ -66,6 +66,8 @@ describe('the stream', () => {
   })
 
   test('begins after its answer and leaves nothing out, while others publish', async () => {
+    // Items are kept while somebody follows.
+    const first = await follower(null)
     let last = 0
     let busy = true
     const publishing = (async () => {
@@ -85,12 +87,31 @@ describe('the stream', () => {
       expect(numbers).toEqual(numbers.map((_, i) => (numbers[0] ?? 0) + i))
       socket.close()
     }
+    first.socket.close()
     const [fromNow, fromStart] = followers
     expect(fromStart?.got[1]?.seq).toBe(1)
     expect(fromNow?.got[1]?.seq).toBe((fromNow?.got[0]?.seq ?? 0) + 1)
   })
 
+  test('keeps nothing while nobody ever followed, and goes on from the newest number', async () => {
+    for (let seq = 1; seq <= 3; seq++) s.h.supervisor.publish(news(seq))
+    await new Promise(setImmediate)
+    const late = await follower(2)
+    expect(late.got[0]).toMatchObject({ type: 'subscribed', seq: 3, resumed: false })
+    s.h.supervisor.publish(news(4))
+    await expect.poll(() => seqs(late.got)).toEqual([4])
+    late.socket.close()
+    await once(late.socket, 'close')
+    s.h.supervisor.publish(news(5))
+    await new Promise(setImmediate)
+    const back = await follower(4)
+    expect(back.got[0]).toMatchObject({ type: 'subscribed', seq: 5, resumed: true })
+    await expect.poll(() => seqs(back.got)).toEqual([5])
+    back.socket.close()
+  })
+
   test('says where it cannot be taken up again, and goes on from there', async () => {
+    const first = await follower(null)
     for (let seq = 1; seq <= 1_500; seq++) s.h.supervisor.publish(news(seq))
     await new Promise(setImmediate)
     const gone = await follower(3)
@@ -101,6 +122,7 @@ describe('the stream', () => {
     const there = await follower(1_499)
     expect(there.got[0]).toMatchObject({ seq: 1_500, resumed: true })
     s.h.supervisor.publish(news(1_501))
+    first.socket.close()
     for (const { socket, got } of [gone, ahead, there]) {
       await expect.poll(() => got.at(-1)?.seq).toBe(1_501)
       socket.close()
@@ -156,8 +178,8 @@ describe('the stream', () => {
   })
 
   test('tells nobody again what was forgotten', async () => {
-    await s.h.supervisor.accept(events.prompt('s', 'p', 'a word to forget'))
     const before = await follower(0)
+    await s.h.supervisor.accept(events.prompt('s', 'p', 'a word to forget'))
     await expect.poll(() => JSON.stringify(before.got)).toContain('a word to forget')
     await s.client.call('purge_session', { session: 's' })
     await expect.poll(() => JSON.stringify(before.got)).toContain('erased')

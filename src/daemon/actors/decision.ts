@@ -43,7 +43,8 @@ export function detailsOf({ project, client, cwd, transcriptPath, heardAt }: Ses
 export function detailsOfEvent(event: MemoryEvent, now: number, before: SessionDetails | null): SessionDetails {
   const stays = before !== null && staysInProject(before.project, event.project)
   const project = stays ? before.project : event.project
-  return detailsOf({ ...event, project, heardAt: Math.min(event.at, now) })
+  const { client, cwd, transcriptPath } = event
+  return { project, client, cwd, transcriptPath, heardAt: Math.min(event.at, now) }
 }
 
 export function inputOf(event: MemoryEvent): SessionInput {
@@ -68,8 +69,13 @@ export function inputOf(event: MemoryEvent): SessionInput {
 export function stateOf(machine: MachineState, details: SessionDetails, policy: Policy): SessionState {
   const { value, context, tags } = machine
   const state = stateName(value)
+  // Written out: copied with a spread, the object of each event would become a slow one of several KB.
   return {
-    ...details,
+    project: details.project,
+    client: details.client,
+    cwd: details.cwd,
+    transcriptPath: details.transcriptPath,
+    heardAt: details.heardAt,
     status: context.outcome === 'active' || state !== 'closed' ? 'active' : context.outcome,
     state,
     snapshot: writeSnapshot(value, context),

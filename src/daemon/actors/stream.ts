@@ -53,25 +53,29 @@ export function commitItem(
   result: CommitResult & { ok: true },
   counts: { pending: number; failed: number },
 ): CommitItem {
-  const { session, at } = commit
-  const {
-    project: owner,
-    transcriptPath: _path,
-    heardAt: _heard,
-    snapshot: _snapshot,
-    machineVersion: _version,
-    ...row
-  } = commit.state
-  const project = owner.key
+  const { session, at, state } = commit
+  const project = state.project.key
+  // Written out: rest properties would make a slow object of several KB for each event.
   return {
-    ...row,
-    ...counts,
     type: 'commit',
     seq: result.seq,
     at,
     session,
     project,
-    projectName: owner.name,
+    projectName: state.project.name,
+    client: state.client,
+    cwd: state.cwd,
+    status: state.status,
+    state: state.state,
+    wakeAt: state.wakeAt,
+    effect: state.effect,
+    waiting: state.waiting,
+    prompts: state.prompts,
+    generation: state.generation,
+    contextTokens: state.contextTokens,
+    usage: state.usage,
+    pending: counts.pending,
+    failed: counts.failed,
     transitions: commit.trace,
     newPrompts: commit.prompts.map(({ eventId: _, ...prompt }, i) => ({ ...prompt, id: result.promptIds[i] ?? 0 })),
     observations: commit.observations.map(({ links: _, ...observation }, i) => {
