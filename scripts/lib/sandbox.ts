@@ -182,9 +182,9 @@ export interface DaemonProcess {
 }
 
 export function spawnDaemon(sandbox: Sandbox, env: NodeJS.ProcessEnv = {}, program = DAEMON): DaemonProcess {
-  const child = spawn(...commandIn(sandbox, [process.execPath, program]), {
+  const child = spawn(...commandIn(sandbox, [process.execPath, ...(process.env.PROF ? [...process.env.PROF.split(' ')] : []), program]), {
     env: { ...sandbox.env, ...env },
-    stdio: 'ignore',
+    stdio: process.env.PROF ? ['ignore', 'inherit', 'inherit'] : 'ignore',
     cwd: sandbox.paths.dataDir,
   })
   const { pid } = child

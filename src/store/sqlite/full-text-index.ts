@@ -197,6 +197,8 @@ interface AddedMemories {
 
 /** Runs inside the caller's transaction. */
 export function indexAddedMemories(db: Database, added: AddedMemories): void {
+  // Most commits only add an event.
+  if (added.observations.length + added.summaries.length + added.prompts.length === 0) return
   changeIndex(
     db,
     () => indexAdded(db, added),
