@@ -160,7 +160,7 @@ function start(sandbox: Sandbox, session: string): number {
 }
 
 function checked(context: unknown): string {
-  if (typeof context === 'string' && context.includes('\n- #')) return context
+  if (typeof context === 'string' && /#\d+ /.test(context)) return context
   throw new Error(`the answer of the hook has no context: ${JSON.stringify(context)}`)
 }
 

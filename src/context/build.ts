@@ -36,11 +36,11 @@ const READ: Omit<ContextQuery, 'project'> = {
   pinned: 50,
   prompts: 200,
   passages: [
-    { kinds: ['prompt', 'answer', 'closing'], limit: 600 },
-    { kinds: ['commit', 'check', 'status', 'link'], limit: 200 },
+    { kinds: ['prompt', 'answer', 'closing'], limit: 300 },
+    { kinds: ['commit', 'check', 'status', 'link'], limit: 100 },
     { kinds: ['file', 'edit'], limit: 100 },
     { kinds: ['command'], limit: 10 },
-    { kinds: ['words'], limit: 200 },
+    { kinds: ['words'], limit: 100 },
   ],
   others: 30,
 }

@@ -106,7 +106,7 @@ function saidIn({ request, notes, closing, earlier, words, steps }: PastTurn, is
       .map(toSaid('request', STORY.request)),
     ...(notes.length > 0 ? notes.flatMap(noteStatements) : spoken),
     ...commits,
-  ].filter(({ note, text }) => note !== null || saysSomething(text))
+  ]
 }
 
 const toSaid =
@@ -152,10 +152,9 @@ function blocksOf(text: string): WordBlock[] {
 }
 
 /** A few common words say nothing alone, an announcement (`Now the tests:`) nothing at all, and a long line is data. */
-function saysSomething(text: string): boolean {
+function saysSomething(text: string, terms: ReadonlySet<string>): boolean {
   if (text.length < MIN_CHARS || text.length > MAX_CHARS || /[:：]$/.test(text)) return false
-  const terms = [...termsOf(text)]
-  return terms.length >= MIN_TERMS || (terms.length > 1 && terms.some(isSpecific))
+  return terms.size >= MIN_TERMS || (terms.size > 1 && [...terms].some(isSpecific))
 }
 
 /** With its heading, the first row of a table with its header. */
@@ -245,9 +244,12 @@ function openingsOf(
     }
     const all = saidIn(turn, continued.has(`${turn.session}\n${turn.promptNumber}`))
       .filter(isNew)
-      .map((said, order) => statement(turn, said, order, ageOf(turn)))
+      .map((said) => ({ said, terms: termsOf(said.text) }))
+      .filter(({ said, terms }) => said.note !== null || saysSomething(said.text, terms))
+      .map(({ said, terms }, order) => statement(turn, said, terms, order, ageOf(turn)))
     const isTold = turn.request !== null && above.includes(onOneLine(turn.request))
-    const saysWhat = turn.closing !== null || saysSomething((turn.request ?? '').slice(0, MAX_CHARS))
+    const begin = (turn.request ?? '').slice(0, MAX_CHARS)
+    const saysWhat = turn.closing !== null || saysSomething(begin, termsOf(begin))
     const isTask = saysWhat && !asked.has(requestBegin(turn))
     if (all.length === 0 && (isTold || !isTask)) continue
     asked.add(requestBegin(turn))
@@ -264,12 +266,12 @@ function openingsOf(
   return openings
 }
 
-const statement = (turn: PastTurn, said: Said, order: number, age: number): Statement => ({
+const statement = (turn: PastTurn, said: Said, terms: Set<string>, order: number, age: number): Statement => ({
   ...said,
   turn,
   order,
   prior: said.prior * age,
-  terms: termsOf(said.text),
+  terms,
   chars: said.text.length + (said.commit?.length ?? 0) + JOIN_CHARS,
 })
 

@@ -15,13 +15,13 @@ const MAX_TERM_CHARS = 120
 /** The distinct terms without stop words, in lower case but for names such as `parseLine`. */
 export function termsOf(text: string): Set<string> {
   const terms = new Set<string>()
-  for (const [found] of text.matchAll(TERM)) {
-    if (UNSPACED.test(found)) for (let i = 0; i < found.length - 1; i++) terms.add(found.slice(i, i + 2))
+  for (const found of text.match(TERM) ?? []) {
+    if (found.charCodeAt(0) > 127 && UNSPACED.test(found)) for (let i = 0; i < found.length - 1; i++) terms.add(found.slice(i, i + 2))
     else if (found.length > 1 && found.length <= MAX_TERM_CHARS) {
       const folded = found.toLowerCase()
       if (STOP_WORDS.has(folded)) continue
-      if (HUMP.test(found)) terms.add(found)
-      else terms.add(isSpecific(folded) ? folded : stemmed(folded))
+      if (folded !== found && HUMP.test(found)) terms.add(found)
+      else terms.add(SPECIFIC.test(folded) ? folded : stemmed(folded))
     }
   }
   return terms
@@ -51,6 +51,8 @@ export function firstTelling<T>(
 /** How much each term of a collection of texts says: rare terms more, names and numbers more. */
 export class TermWeights {
   readonly #counts = new Map<string, number>()
+  /** Each is asked for many times once all texts are added. */
+  readonly #weights = new Map<string, number>()
   #texts = 0
   readonly #specificFactor: number
 
@@ -60,11 +62,16 @@ export class TermWeights {
 
   add(terms: Iterable<string>): void {
     this.#texts++
+    this.#weights.clear()
     for (const term of terms) this.#counts.set(term, (this.#counts.get(term) ?? 0) + 1)
   }
 
   weight(term: string): number {
+    const known = this.#weights.get(term)
+    if (known !== undefined) return known
     const rarity = Math.log(1 + this.#texts / (this.#counts.get(term) ?? 1))
-    return isSpecific(term) ? rarity * this.#specificFactor : rarity
+    const weight = isSpecific(term) ? rarity * this.#specificFactor : rarity
+    this.#weights.set(term, weight)
+    return weight
   }
 }
