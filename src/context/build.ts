@@ -31,10 +31,10 @@ export type ContextReader = Pick<StoreReader, 'contextMaterial'>
 
 /** More than a budget holds, to choose from; few enough to read while a session starts. */
 const READ: Omit<ContextQuery, 'project'> = {
-  observations: 200,
+  observations: 100,
   summaries: 0,
   pinned: 50,
-  prompts: 200,
+  prompts: 150,
   passages: [
     { kinds: ['prompt', 'answer', 'closing'], limit: 300 },
     { kinds: ['commit', 'check', 'status', 'link'], limit: 100 },
