@@ -93,7 +93,11 @@ const mcpServer = build({
 
 const hook = build({
   absWorkingDir: root,
-  entryPoints: { hook: 'src/hook/main.ts', 'plugin/hook': 'src/setup/plugin/hook.ts' },
+  entryPoints: {
+    hook: 'src/hook/main.ts',
+    'hook-local': 'src/hook/local.ts',
+    'plugin/hook': 'src/setup/plugin/hook.ts',
+  },
   outdir,
   outExtension: { '.js': '.cjs' },
   bundle: true,

@@ -84,7 +84,7 @@ export const PLATFORM_CALLS = [
     windows: 'fails while another program has one of the files open: `moveFile` and `moveFileSync` try again',
     files: {
       'src/lib/files.ts': 'moveFile and moveFileSync',
-      'src/hook/daemon.ts': 'takes a lock away from others: whoever fails has lost it',
+      'src/hook/launch.ts': 'takes a lock away from others: whoever fails has lost it',
     },
   },
   {
@@ -99,7 +99,7 @@ export const PLATFORM_CALLS = [
     pattern: /\bmkfifo\b/,
     windows: 'symbolic links need a right that users do not have; junctions are made instead',
     files: {
-      'src/hook/daemon.ts': 'a hard link to a lock, which NTFS has; where it fails, another hook has the lock',
+      'src/hook/launch.ts': 'a hard link to a lock, which NTFS has; where it fails, another hook has the lock',
       'src/setup/program/place.ts': 'the current version of the program; on Windows a junction, which needs no right',
     },
   },

@@ -182,9 +182,9 @@ export interface DaemonProcess {
 }
 
 export function spawnDaemon(sandbox: Sandbox, env: NodeJS.ProcessEnv = {}, program = DAEMON): DaemonProcess {
-  const child = spawn(...commandIn(sandbox, [process.execPath, ...(process.env.PROF ? [...process.env.PROF.split(' ')] : []), program]), {
+  const child = spawn(...commandIn(sandbox, [process.execPath, program]), {
     env: { ...sandbox.env, ...env },
-    stdio: process.env.PROF ? ['ignore', 'inherit', 'inherit'] : 'ignore',
+    stdio: 'ignore',
     cwd: sandbox.paths.dataDir,
   })
   const { pid } = child

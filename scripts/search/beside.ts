@@ -6,13 +6,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { MemoryEvent } from '../../src/domain/event.ts'
-import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
-import { sendRequest } from '../../src/hook/websocket.ts'
+import { postPayload } from '../../src/hook/post.ts'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
-import { VERSION } from '../../src/lib/version.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
-import { bash, eventOf, stop } from '../lib/payloads.ts'
+import { bash, stop } from '../lib/payloads.ts'
 import { memoryMb, percentile, rounded } from '../lib/report.ts'
 import {
   connect,
@@ -211,26 +208,18 @@ class Hooks {
       const turn = { session: `hook-${Math.floor(this.#sent / EVENTS_PER_SESSION)}`, prompt: 'p', cwd: '/' }
       const isLast = this.#sent % EVENTS_PER_SESSION === EVENTS_PER_SESSION - 1
       const id = `hook-${this.#sent++}`
-      const event = eventOf(
-        ends && isLast ? stop(turn, 'done') : bash(turn, id, `npm test ${id}`, 'x'.repeat(OUTPUT_BYTES)),
-      )
+      const payload = ends && isLast ? stop(turn, 'done') : bash(turn, id, `npm test ${id}`, 'x'.repeat(OUTPUT_BYTES))
       const began = performance.now()
-      await this.#send(event)
+      await this.#send(payload)
       times.push(performance.now() - began)
     }
     return times
   }
 
-  async #send(event: MemoryEvent): Promise<void> {
-    const request = { v: PROTOCOL_VERSION, id: event.id, type: 'event', event, version: VERSION }
-    const result = await sendRequest({
-      connect: { path: this.#sandbox.paths.socket },
-      message: JSON.stringify(request),
-      connectTimeoutMs: ANSWER_MS,
-      answerTimeoutMs: ANSWER_MS,
-      read: (text): string => JSON.parse(text).type,
-    })
-    if (result.type === 'failed' || result.answer !== 'ack') throw new Error(`no ack: ${JSON.stringify(result)}`)
+  async #send(payload: object): Promise<void> {
+    const post = { client: 'claude-code', seed: String(this.#sent), colors: false, cwd: '/', event: '', variables: {} }
+    const posted = await postPayload(Buffer.from(JSON.stringify(payload)), this.#sandbox.paths, post)
+    if ('failure' in posted) throw new Error(`no answer: ${posted.failure}`)
   }
 }
 

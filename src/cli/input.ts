@@ -83,7 +83,7 @@ const REST_TIMEOUT_MS = 5_000
 export async function readHookPayload(stdin: Readable & { fd?: number; isTTY?: boolean }): Promise<Buffer | null> {
   if (stdin.isTTY === true || isDevice(stdin.fd ?? 0)) return null
   const [{ MAX_PAYLOAD_BYTES }, { parseJsonObject }] = await Promise.all([
-    import('../hook/run.ts'),
+    import('../hook/io.ts'),
     import('../hook/payload.ts'),
   ])
   const bytes = await readWithTimeouts(stdin, MAX_PAYLOAD_BYTES)

@@ -1,7 +1,7 @@
 /**
  * What a session gets when it starts, and the file that keeps it. The daemon renders it and writes one file per project
  * (src/daemon/rendered-context-cache.ts), so that a hook can deliver the last version while no daemon runs
- * (src/hook/run.ts). The hook bundles this file, so it may not import a package.
+ * (src/hook/local.ts). The hook bundles this file, so it may not import a package.
  */
 import { join } from 'node:path'
 import { shortHash } from '../lib/paths.ts'

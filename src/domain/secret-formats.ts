@@ -241,7 +241,9 @@ export function applicableRules(text: string, hints: ReadonlySet<string>, chaine
       if (!matching.has(rule) && (chained || withContext(text, word).search(rule.pattern) !== -1)) matching.add(rule)
     }
   }
-  shortHints ??= CONTEXT_RULES.flatMap((rule) => rule.hints.filter((hint) => !isSearched(hint)).map((hint) => ({ hint, rule })))
+  shortHints ??= CONTEXT_RULES.flatMap((rule) =>
+    rule.hints.filter((hint) => !isSearched(hint)).map((hint) => ({ hint, rule })),
+  )
   for (const { hint, rule } of shortHints) if (text.includes(hint)) matching.add(rule)
   if (hints.size > 0) {
     for (const rule of CONTEXT_RULES) if (rule.hints.some((hint) => hints.has(hint))) matching.add(rule)

@@ -1,5 +1,5 @@
 /** Where the fast hook is, and what the build puts into its script (fast-hook.sh). */
-import { HOOK_SETTINGS } from './reading.ts'
+import { HOOK_SETTINGS } from './variables.ts'
 
 export const FAST_HOOK_FILE = 'fast-hook.sh'
 

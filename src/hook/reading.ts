@@ -27,25 +27,9 @@ import {
   workingDirectory,
 } from './payload.ts'
 import { isPrivateTurn, mayReport } from './private-turn.ts'
-
-/** The settings that a hook uses. As environment variables they concern only the hook's own process (fast-hook.sh). */
-export const HOOK_SETTINGS = [
-  'CLAUDE_MEM_CONTEXT_MESSAGE',
-  'CLAUDE_MEM_CONTEXT_TOKENS',
-  'CLAUDE_MEM_EXCLUDED_PROJECTS',
-  'CLAUDE_MEM_FILE_CONTEXT',
-  'CLAUDE_MEM_MAX_FIELD_KB',
-  'CLAUDE_MEM_MAX_MESSAGE_KB',
-  'CLAUDE_MEM_SKIP_TOOLS',
-  'CLAUDE_MEM_TEAM_START_WAIT_MS',
-] as const satisfies readonly (keyof Settings)[]
+import type { HOOK_SETTINGS } from './variables.ts'
 
 export type HookSettings = Pick<Settings, (typeof HOOK_SETTINGS)[number]>
-
-/** A seed made by the fast hook: part of an event's id. */
-export function isSeed(text: string): boolean {
-  return /^[0-9A-Za-z-]{1,64}$/.test(text)
-}
 
 /** An event to deliver. */
 export interface HookDelivery {

@@ -1,73 +1,41 @@
 /**
- * Entry point of the thread on which the daemon reads payloads of the fast hook, and cleans large events of other programs.
+ * Entry point of the thread on which the daemon reads the payloads that hooks post, and cleans large events of other programs.
  * Parsing and cleaning a large one takes tens of milliseconds, and its project, transcript and private turns are in files that
  * may lie on a slow disk: nothing of it may delay the daemon's main thread. Payloads are read in the order in which they
  * arrived, so a session's events keep theirs.
  */
-import { isAscii } from 'node:buffer'
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { workerData } from 'node:worker_threads'
 import { type CleanedEvent, type CleaningRules, cleanEvent, pickRules } from '../domain/clean-event.ts'
 import type { MemoryEvent } from '../domain/event.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
-import { dataPaths } from '../lib/paths.ts'
 import { serveWorker } from '../lib/worker-rpc.ts'
-import { clientAdapterNamed } from './clients/index.ts'
-import { parseJsonObject } from './payload.ts'
-import { type HookReading, loadHookSettings, readHook } from './reading.ts'
+import { type PostedPayload, type PostedReading, readPosted } from './posted.ts'
+import { loadHookSettings } from './reading.ts'
 import { SHARED_MEMORY } from './shared-memory.ts'
 
-export interface PostedPayload {
-  bytes: Uint8Array
-  client: string
-  seed: string
+interface GivenEvent {
+  event: MemoryEvent
   /** Epoch milliseconds at which it arrived. */
   at: number
 }
 
-/** `rules`: by which an event was cleaned. */
-function readPosted({
-  bytes,
-  client,
-  seed,
-  at,
-}: PostedPayload): Exclude<HookReading, { type: 'refused' }> & { rules: CleaningRules } {
-  const paths = dataPaths(workerData.dataDir)
-  const adapter = clientAdapterNamed(client)
-  if (adapter === undefined) throw new MemError('bad_request', `the client "${client}" is not known`)
-  const settings = loadHookSettings(paths.dataDir, {})
-  const raw = decodeText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
-  const sent = parseJsonObject(raw)
-  // It may be a part of one. The hook's own process has the last word.
-  if (sent === null) throw new MemError('bad_request', 'the payload is not a JSON object')
-  const reading = readHook(sent, raw, {
-    adapter,
-    paths,
-    settings,
-    // The script hands over what depends on its environment.
-    env: {},
-    at,
-    seed,
-    cwd: () => {
-      throw new MemError('bad_request', 'the payload names no directory, and only the hook knows its own')
+export interface HookThread {
+  read(posted: PostedPayload): PostedReading
+  clean(given: GivenEvent): { cleaned: CleanedEvent; rules: CleaningRules }
+  close(): void
+}
+
+function threadFor(dataDir: string): HookThread {
+  return {
+    read: (posted) => readPosted(posted, dataDir),
+    clean: ({ event, at }) => {
+      const rules = pickRules(loadHookSettings(dataDir, {}))
+      return { cleaned: cleanEvent(event, rules, at), rules }
     },
-  })
-  if (reading.type === 'refused') throw new MemError('forbidden', reading.reason)
-  return { ...reading, rules: pickRules(settings) }
-}
-
-/** Most payloads are ASCII, which is decoded in a fifth of the time as such. */
-function decodeText(bytes: Buffer): string {
-  return isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8')
-}
-
-function cleanGiven({ event, at }: { event: MemoryEvent; at: number }): {
-  cleaned: CleanedEvent
-  rules: CleaningRules
-} {
-  const rules = pickRules(loadHookSettings(workerData.dataDir, {}))
-  return { cleaned: cleanEvent(event, rules, at), rules }
+    close: () => undefined,
+  }
 }
 
 /** The script removes its name at once: an older one is of a script that was killed, in ms. */
@@ -93,12 +61,10 @@ function removeOldNames(): void {
   }
 }
 
-export type HookThread = { read: typeof readPosted; clean: typeof cleanGiven; close(): void }
-
 await serveWorker(
   () => {
     removeStaleNames()
-    return { read: readPosted, clean: cleanGiven, close: () => undefined } satisfies HookThread
+    return threadFor(workerData.dataDir)
   },
   (error) => (error instanceof MemError ? error : new MemError('internal', errorMessage(error), { cause: error })),
 )

@@ -16,8 +16,9 @@ const MAX_TERM_CHARS = 120
 export function termsOf(text: string): Set<string> {
   const terms = new Set<string>()
   for (const found of text.match(TERM) ?? []) {
-    if (found.charCodeAt(0) > 127 && UNSPACED.test(found)) for (let i = 0; i < found.length - 1; i++) terms.add(found.slice(i, i + 2))
-    else if (found.length > 1 && found.length <= MAX_TERM_CHARS) {
+    if (found.charCodeAt(0) > 127 && UNSPACED.test(found)) {
+      for (let i = 0; i < found.length - 1; i++) terms.add(found.slice(i, i + 2))
+    } else if (found.length > 1 && found.length <= MAX_TERM_CHARS) {
       const folded = found.toLowerCase()
       if (STOP_WORDS.has(folded)) continue
       if (folded !== found && HUMP.test(found)) terms.add(found)

@@ -1,13 +1,14 @@
 /**
- * `POST /hook?client=NAME&version=V&seed=S` on the local socket: a client's payload as it is, posted by the fast hook
- * (src/hook/fast-hook.sh). It is read and cleaned like in the hook's own process, but on a thread, and then goes the
+ * `POST /hook?client=NAME&version=V&seed=S` on the local socket: a client's payload as it is, posted by a hook
+ * (src/hook/post.ts, fast-hook.sh). It is read and cleaned as in the hook's own process, but on a thread, and then goes the
  * way of the operations `event` and `file_context`: access, durability and duplicates are decided where they always are.
  *
- * The answer is the line that the client reads, and after it the seed, which proves to the script that the answer is complete
- * and ours. Whatever cannot be answered has another status than 200: then the script hands the payload to the hook's own
- * process, with the same seed, so that an event that was stored already counts once.
+ * The answer is the line that the client reads, and after it the seed, which proves to the hook that the answer is complete
+ * and ours. Whatever cannot be answered has another status than 200: then the hook reads and spools the payload itself,
+ * with the same seed, so that an event that was stored already counts once.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import * as z from 'zod'
 import type { DaemonContext } from '../api/context.ts'
 import { OPERATIONS, runOperation } from '../api/index.ts'
 import { type Caller, checkDoor } from '../api/operation.ts'
@@ -18,7 +19,9 @@ import { FILE_CONTEXT_TIMEOUT_MS } from '../domain/protocol.ts'
 import { deferStartContext } from '../hook/client-session.ts'
 import { EMPTY_OUTCOME, type HookOutcome, stringOrEmpty } from '../hook/clients/adapter.ts'
 import { clientAdapterNamed } from '../hook/clients/index.ts'
-import { answerLine, FILE_EVENT, type HookDelivery, isSeed } from '../hook/reading.ts'
+import { HOOK_PATH, isSeed, type Post, VARIABLES_HEADER } from '../hook/post.ts'
+import type { PostedPayload, PostedReading } from '../hook/posted.ts'
+import { answerLine, FILE_EVENT, type HookDelivery } from '../hook/reading.ts'
 import type { HookThread } from '../hook/worker.ts'
 import { errorMessage, MemError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -28,7 +31,6 @@ import { compareVersions, VERSION } from '../lib/version.ts'
 import { connectWorker, type Remote, workerFile } from '../lib/worker-rpc.ts'
 import { sendError } from './rest.ts'
 
-export const HOOK_PATH = '/hook'
 const WORKER_NAME = 'hook-worker.js'
 
 /** A larger payload is left to the hook's own process, which reads up to 64 MB, in bytes. */
@@ -38,14 +40,8 @@ const MAX_WAITING_BYTES = 64 * 1024 * 1024
 /** The thread takes some MB, and starting it less than 100 ms: it is stopped after this time without a payload, in ms. */
 const IDLE_TIMEOUT_MS = 10 * 60_000
 
-/** What the script says about itself. */
-interface HookQuery {
-  client: string
-  seed: string
-  colors: boolean
-}
-
-type PostedReading = Awaited<ReturnType<Remote<HookThread>['read']>>
+/** What a hook says about itself. */
+type HookQuery = Pick<Post, 'client' | 'seed' | 'colors'> & Pick<PostedPayload, 'cwd' | 'event' | 'variables'>
 
 interface HookDoorOptions {
   context: DaemonContext
@@ -76,13 +72,13 @@ export class HookDoor {
         this.#waitingBytes += chunk.byteLength
         this.#checkSize(size)
       }
-      // The script could not read it, and knows what to do.
+      // The hook could not read it, and knows what to do.
       if (size === 0) throw new MemError('bad_request', 'the payload is empty')
       const { line, reading } = await this.#answer(query, sharedBytes(chunks, size), caller)
       response.once('close', () => {
         if (!response.writableFinished) this.#deferContexts(reading)
       })
-      // The script may have stopped waiting.
+      // The hook may have stopped waiting.
       if (response.destroyed) this.#deferContexts(reading)
       sendAnswer(response, `${line}\n${query.seed}\n`)
     } catch (error) {
@@ -113,14 +109,14 @@ export class HookDoor {
   }
 
   async #answer(
-    { client, seed, colors }: HookQuery,
+    { colors, ...query }: HookQuery,
     bytes: Uint8Array,
     caller: Caller,
   ): Promise<{ line: string; reading: PostedReading }> {
-    const adapter = clientAdapterNamed(client)
-    if (adapter === undefined) throw new MemError('bad_request', `the client "${client}" is not known`)
     const thread = await this.#openThread()
-    const reading = await thread.read({ bytes, client, seed, at: this.#options.now() })
+    const reading = await thread.read({ ...query, bytes, at: this.#options.now() })
+    const adapter = clientAdapterNamed(reading.client)
+    if (adapter === undefined) throw new MemError('bad_request', `the client "${reading.client}" is not known`)
     return { line: answerLine(adapter, await this.#run(reading, caller), colors), reading }
   }
 
@@ -198,16 +194,26 @@ export class HookDoor {
   }
 }
 
-/** Throws for a script that is newer than this daemon: its hook's own process starts the newer daemon (P15). */
+/** Throws for a hook that is newer than this daemon: it starts the newer daemon (P15). */
 function hookQuery(request: IncomingMessage): HookQuery {
   if (request.method !== 'POST') throw new MemError('method_not_allowed', `use POST at ${HOOK_PATH}`)
   const { searchParams } = new URL(request.url ?? '/', 'http://localhost')
-  const { client = '', seed = '', version = '', colors = '1' } = Object.fromEntries(searchParams)
+  const { client = '', seed = '', version = '', colors = '1', cwd, event } = Object.fromEntries(searchParams)
   if (!isSeed(seed)) throw new MemError('bad_request', 'seed must be 1 to 64 letters, digits or hyphens')
   if (compareVersions(VERSION, version) < 0) {
     throw new MemError('conflict', `this daemon has version ${VERSION}, its hook ${version}`, { retryable: true })
   }
-  return { client, seed, colors: colors !== '0' }
+  const variables = readVariables(request.headers[VARIABLES_HEADER])
+  return { client, seed, colors: colors !== '0', cwd: cwd || null, event: event || null, variables }
+}
+
+function readVariables(header: string | string[] | undefined): Record<string, string> {
+  if (typeof header !== 'string') return {}
+  try {
+    return z.record(z.string(), z.string()).parse(JSON.parse(decodeURIComponent(header)))
+  } catch {
+    throw new MemError('bad_request', `${VARIABLES_HEADER} must be JSON with texts, URI-encoded`)
+  }
 }
 
 /** Bytes that the thread reads without another copy. */

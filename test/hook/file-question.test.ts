@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { buildHook, Door, Hook } from './hook-process.ts'
+import { buildHook, Door, fail, Hook, tell } from './hook-process.ts'
 
 const PLAIN = '{"continue":true,"suppressOutput":true}\n'
 const ON = { CLAUDE_MEM_FILE_CONTEXT: '1' }
@@ -31,16 +31,14 @@ const reading = (input: unknown, more: Record<string, unknown> = {}) => ({
   tool_input: input,
   ...more,
 })
-const knows = async (context: unknown): Promise<Door> => {
-  door = await Door.open(hook.dataDir, ({ id }, socket) =>
-    socket.send(JSON.stringify({ v: 1, id, type: 'recalled', context })),
-  )
+const knows = async (context: string): Promise<Door> => {
+  door = await Door.open(hook.dataDir, (request) => tell(request, context))
   return door
 }
 
 describe('before a file is read', () => {
   it('adds what is known about it, without a permission decision', async () => {
-    const { questions, requests } = await knows('noted')
+    const { questions, events } = await knows('noted')
     const ran = await hook.run(reading({ file_path: file }), ON)
     expect({ ...ran, stdout: JSON.parse(ran.stdout) }).toEqual({
       code: 0,
@@ -53,8 +51,6 @@ describe('before a file is read', () => {
     })
     expect(questions).toMatchObject([
       {
-        v: 1,
-        type: 'file_context',
         session: 'session-0001',
         project: { key: `dir:${hook.cwd}` },
         cwd: hook.cwd,
@@ -62,7 +58,7 @@ describe('before a file is read', () => {
         changedAt: Math.floor(statSync(file).mtimeMs),
       },
     ])
-    expect(requests).toEqual([])
+    expect(events).toEqual([])
     await hook.run(reading({ file_path: 'total.ts' }), ON)
     expect(questions[1]).toMatchObject({ file })
   })
@@ -96,14 +92,10 @@ describe('before a file is read', () => {
 
   it('answers at once if nothing is known or no daemon answers; spools and starts nothing', async () => {
     expect((await hook.run(reading({ file_path: file }), ON)).stdout).toBe(PLAIN)
-    for (const said of ['', null, ['x']]) {
-      await knows(said)
-      expect((await hook.run(reading({ file_path: file }), ON)).stdout).toBe(PLAIN)
-      await door?.close()
-    }
-    door = await Door.open(hook.dataDir, (_request, socket) =>
-      socket.send(JSON.stringify({ v: 1, id: 'file', type: 'error', code: 'bad_request', message: 'too old' })),
-    )
+    await knows('')
+    expect((await hook.run(reading({ file_path: file }), ON)).stdout).toBe(PLAIN)
+    await door?.close()
+    door = await Door.open(hook.dataDir, ({ response }) => fail(response, 'bad_request'))
     expect((await hook.run(reading({ file_path: file }), ON)).stdout).toBe(PLAIN)
     await door.close()
     door = await Door.open(hook.dataDir, () => {})

@@ -1,12 +1,15 @@
 /** The bundled hook as a real process, and a server in place of the daemon. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { build } from 'esbuild'
-import { type WebSocket, WebSocketServer } from 'ws'
-import type { MemoryEvent } from '../../src/domain/event.ts'
-import type { HookRequest } from '../../src/domain/protocol.ts'
+import type { FileContextQuery, MemoryEvent } from '../../src/domain/event.ts'
+import { EMPTY_OUTCOME } from '../../src/hook/clients/adapter.ts'
+import { clientAdapterNamed } from '../../src/hook/clients/index.ts'
+import { VARIABLES_HEADER } from '../../src/hook/post.ts'
+import { readPosted } from '../../src/hook/posted.ts'
+import { answerLine, FILE_EVENT, type HookDelivery } from '../../src/hook/reading.ts'
 import { temporaryDirectory } from '../support/directories.ts'
 import { type Finished, finished } from '../support/programs.ts'
 
@@ -16,7 +19,7 @@ export const VERSION = '1.2.3'
 export async function buildHook(): Promise<string> {
   const dist = temporaryDirectory('dist')
   await build({
-    entryPoints: { hook: 'src/hook/main.ts' },
+    entryPoints: { hook: 'src/hook/main.ts', 'hook-local': 'src/hook/local.ts' },
     outdir: dist,
     outExtension: { '.js': '.cjs' },
     bundle: true,
@@ -86,40 +89,93 @@ export class Hook {
   }
 }
 
-type EventRequest = Extract<HookRequest, { type: 'event' }>
-type FileRequest = Extract<HookRequest, { type: 'file_context' }>
+/** What the stand-in of a daemon is asked, and how it can answer. */
+export interface DoorRequest {
+  /** Null: a question about a file. */
+  delivery: HookDelivery | null
+  question: FileContextQuery | null
+  seed: string
+  client: string
+  colors: boolean
+  response: ServerResponse
+}
 
+/** A server in place of the daemon. It reads payloads as the daemon does (src/hook/posted.ts). */
 export class Door {
-  readonly requests: EventRequest[] = []
-  readonly questions: FileRequest[] = []
-  private readonly http: Server = createServer()
-  private readonly sockets = new WebSocketServer({ server: this.http, maxPayload: 64 * 1024 * 1024 })
+  readonly events: MemoryEvent[] = []
+  readonly deliveries: HookDelivery[] = []
+  readonly questions: FileContextQuery[] = []
+  readonly queries: URLSearchParams[] = []
+  /** Payloads that are no events. */
+  ignored = 0
+  readonly #http: Server
 
-  private constructor(answer: (request: EventRequest, socket: WebSocket) => void) {
-    this.sockets.on('connection', (socket) => {
-      socket.on('error', () => {})
-      socket.on('message', (data) => {
-        const request = JSON.parse(String(data))
-        if (request.type === 'file_context') this.questions.push(request)
-        else this.requests.push(request)
-        answer(request, socket)
-      })
-    })
+  private constructor(dataDir: string, answer: (request: DoorRequest) => void) {
+    this.#http = createServer((request, response) => void this.#handle(request, response, dataDir, answer))
   }
 
-  static async open(dataDir: string, answer: (request: EventRequest, socket: WebSocket) => void): Promise<Door> {
-    const door = new Door(answer)
-    await new Promise<void>((resolve) => door.http.listen(join(dataDir, 'daemon.sock'), resolve))
+  static async open(dataDir: string, answer: (request: DoorRequest) => void): Promise<Door> {
+    const door = new Door(dataDir, answer)
+    await new Promise<void>((resolve) => door.#http.listen(join(dataDir, 'daemon.sock'), resolve))
     return door
   }
 
+  async #handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    dataDir: string,
+    answer: (request: DoorRequest) => void,
+  ): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const query = new URL(request.url ?? '/', 'http://localhost').searchParams
+    this.queries.push(query)
+    const seed = query.get('seed') ?? ''
+    const variables = JSON.parse(decodeURIComponent(String(request.headers[VARIABLES_HEADER] ?? '{}')))
+    const posted = { bytes: Buffer.concat(chunks), client: query.get('client') ?? '', seed, at: Date.now() }
+    const of = { ...posted, cwd: query.get('cwd'), event: query.get('event') || null, variables }
+    let reading: ReturnType<typeof readPosted>
+    try {
+      reading = readPosted(of, dataDir)
+    } catch (error) {
+      return fail(response, (error as { code: string }).code)
+    }
+    const asked = { seed, client: reading.client, colors: query.get('colors') === '1', response }
+    if (reading.type === 'file') {
+      this.questions.push(reading.question)
+      return answer({ ...asked, delivery: null, question: reading.question })
+    }
+    if (reading.deliveries.length === 0) {
+      this.ignored += 1
+      return tell({ ...asked, delivery: null, question: null })
+    }
+    for (const delivery of reading.deliveries) {
+      this.deliveries.push(delivery)
+      this.events.push(delivery.event)
+    }
+    answer({ ...asked, delivery: reading.deliveries.at(-1) ?? null, question: null })
+  }
+
   async close(): Promise<void> {
-    for (const socket of this.sockets.clients) socket.terminate()
-    this.http.closeAllConnections()
-    await new Promise<void>((resolve) => this.http.close(() => resolve()))
+    this.#http.closeAllConnections()
+    await new Promise<void>((resolve) => this.#http.close(() => resolve()))
   }
 }
 
-export function ack(request: Pick<EventRequest, 'id'>, more: Record<string, unknown> = {}): string {
-  return JSON.stringify({ v: 1, id: request.id, type: 'ack', duplicate: false, version: VERSION, ...more })
+/** The line that the client reads, as the daemon answers it. */
+export function lineFor({ delivery, question, client, colors }: DoorRequest, context = '', message = ''): string {
+  const adapter = clientAdapterNamed(client)
+  if (adapter === undefined) throw new Error(`no client ${client}`)
+  const event = question === null ? (delivery?.name ?? '') : FILE_EVENT
+  const outcome = delivery === null && question === null ? EMPTY_OUTCOME : { event, context, message }
+  return answerLine(adapter, outcome, colors)
+}
+
+export function tell(request: DoorRequest, context = '', message = ''): void {
+  request.response.end(`${lineFor(request, context, message)}\n${request.seed}\n`)
+}
+
+export function fail(response: ServerResponse, code: string): void {
+  response.statusCode = 400
+  response.end(JSON.stringify({ error: { code, message: 'no' } }))
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { dataPaths, shortHash } from '../../src/lib/paths.ts'
-import { ack, buildHook, Door, Hook, VERSION } from './hook-process.ts'
+import { buildHook, Door, fail, Hook, lineFor, tell, VERSION } from './hook-process.ts'
 
 const PLAIN = '{"continue":true,"suppressOutput":true}\n'
 const BASH = {
@@ -23,7 +23,7 @@ const open = async (
   door = await Door.open(hook.dataDir, ...arguments_)
   return door
 }
-const accept = (): Promise<Door> => open((request, socket) => socket.send(ack(request)))
+const accept = (): Promise<Door> => open((request) => tell(request))
 
 beforeAll(async () => {
   dist = await buildHook()
@@ -44,25 +44,21 @@ const withContext = (text: string, event = 'SessionStart'): string =>
 
 describe('a daemon that answers', () => {
   it('gets the event, and nothing is spooled', async () => {
-    const { requests } = await accept()
+    const { events, queries } = await accept()
     expect(await hook.run(BASH)).toEqual(quiet)
-    expect(requests).toMatchObject([
-      {
-        v: 1,
-        id: 'toolu_1',
-        type: 'event',
-        version: VERSION,
-        event: { id: 'toolu_1', session: 'session-0001', kind: 'tool_use' },
-      },
-    ])
-    expect(requests[0]).not.toHaveProperty('token')
+    expect(events).toMatchObject([{ id: 'toolu_1', session: 'session-0001', kind: 'tool_use' }])
+    expect(Object.fromEntries(queries[0] ?? [])).toMatchObject({
+      client: 'claude-code',
+      version: VERSION,
+      cwd: hook.cwd,
+    })
     expect(hook.spooled()).toEqual([])
     expect(hook.wasStarted()).toBe(false)
   })
 
   it('gives a starting session its context', async () => {
     const text = `# Memory\n"quoted" ${'ü😀'.repeat(40_000)}`
-    await open((request, socket) => socket.send(ack(request, { context: text })))
+    await open((request) => tell(request, text))
     expect((await hook.run({ hook_event_name: 'SessionStart', source: 'startup' })).stdout).toBe(withContext(text))
     const prompted = await hook.run({ hook_event_name: 'UserPromptSubmit', prompt: 'x' })
     expect(prompted.stdout).toBe(withContext(text, 'UserPromptSubmit'))
@@ -70,12 +66,12 @@ describe('a daemon that answers', () => {
   })
 
   it('tells the user, with the context or alone', async () => {
-    const said: Record<string, unknown>[] = [
-      { message: 'two wait' },
-      { message: 'two wait', context: 'known' },
-      { message: 7 },
+    const said = [
+      ['', 'two wait'],
+      ['known', 'two wait'],
+      ['', ''],
     ]
-    await open((request, socket) => socket.send(ack(request, said.shift())))
+    await open((request) => tell(request, ...(said.shift() ?? [])))
     const started = async () => (await hook.run({ hook_event_name: 'SessionStart', source: 'resume' })).stdout
     expect(await started()).toBe(answer({ systemMessage: 'two wait' }))
     expect(JSON.parse(await started())).toMatchObject({
@@ -86,7 +82,7 @@ describe('a daemon that answers', () => {
   })
 
   it('tells it without colours where none are wanted', async () => {
-    await open((request, socket) => socket.send(ack(request, { message: '\u001b[1mtwo\u001b[22m wait' })))
+    await open((request) => tell(request, '', '\u001b[1mtwo\u001b[22m wait'))
     const start = { hook_event_name: 'SessionStart', source: 'startup' }
     const told = async (env: NodeJS.ProcessEnv) => JSON.parse((await hook.run(start, env)).stdout).systemMessage
     expect(await told({ NO_COLOR: '1' })).toBe('two wait')
@@ -94,72 +90,66 @@ describe('a daemon that answers', () => {
   })
 
   it('may have no context', async () => {
-    await open((request, socket) => socket.send(ack(request, { context: '' })))
+    await open((request) => tell(request))
     expect(await hook.run({ hook_event_name: 'SessionStart', source: 'startup' })).toEqual(quiet)
   })
 
-  it('may ping and say other things first', async () => {
-    await open((request, socket) => {
-      socket.ping('x')
-      socket.once('pong', () => {
-        socket.send(JSON.stringify({ v: 1, type: 'commit', seq: 1 }))
-        socket.send(ack(request).slice(0, 20), { fin: false })
-        socket.send(ack(request).slice(20))
-      })
+  it('may answer in pieces of any size', async () => {
+    await open((request) => {
+      const text = `${lineFor(request)}\n${request.seed}\n`
+      request.response.writeHead(200, { 'content-length': text.length })
+      const send = (at: number): void => {
+        if (at === text.length) return void request.response.end()
+        request.response.write(text.charAt(at), () => send(at + 1))
+      }
+      send(0)
     })
     expect(await hook.run(BASH)).toEqual(quiet)
     expect(hook.spooled()).toEqual([])
   })
 
   it('gets 50 MB of output cut to its bound', async () => {
-    const { requests } = await accept()
+    const { events } = await accept()
     const stdout = 'a line of output that goes on and on\n'.repeat(1_400_000)
     expect(await hook.run({ ...BASH, tool_response: { stdout } })).toEqual(quiet)
-    const length = JSON.stringify(requests[0]).length
+    const length = JSON.stringify(events[0]).length
     expect(length).toBeGreaterThan(60_000)
     expect(length).toBeLessThan(90_000)
   })
 
   it('does not get a payload of more than 64 MB, and the user is told', async () => {
-    const { requests } = await accept()
+    const { events } = await accept()
     const lines = Array.from({ length: 70 }, (_, i) => `${i}${'x'.repeat(1_000_000)}`)
     const { code, stdout } = await hook.run({ ...BASH, tool_response: lines })
     expect({ code, answer: JSON.parse(stdout) }).toMatchObject({
       code: 0,
       answer: { continue: true, systemMessage: expect.stringContaining('did not store this event') },
     })
-    expect(requests).toEqual([])
+    expect(events).toEqual([])
   })
 
   it('gets a whole event of half a megabyte', async () => {
-    const { requests } = await accept()
+    const { events } = await accept()
     const parts = Array.from({ length: 7 }, (_, i) => `${i}${'x'.repeat(60_000)}`)
     await hook.run({ ...BASH, tool_response: parts })
-    expect(requests[0]?.event).toMatchObject({ response: parts })
+    expect(events[0]).toMatchObject({ response: parts })
   })
 
   it('gets valid text for invalid UTF-8', async () => {
-    const { requests } = await accept()
+    const { events } = await accept()
     const [head, tail] = JSON.stringify({ session_id: 's', cwd: '/', ...BASH, tool_response: 'a@b' }).split('@')
     await hook.run(Buffer.concat([Buffer.from(head ?? ''), Buffer.from([0xff, 0xc3]), Buffer.from(`\\ud800${tail}`)]))
-    expect(requests[0]?.event).toMatchObject({ response: expect.stringMatching(/^a\ufffd+b$/) })
-  })
-
-  it('that is older makes room for a new one', async () => {
-    await open((request, socket) => socket.send(ack(request, { version: '1.2.2' })))
-    expect(await hook.run(BASH)).toEqual(quiet)
-    expect(await hook.started()).toBe(1)
-    expect(hook.spooled()).toEqual([])
+    expect(events[0]).toMatchObject({ response: expect.stringMatching(/^a\ufffd+b$/) })
   })
 
   it.each([
-    { code: 'storage', retryable: true, started: false },
-    { code: 'bad_request', retryable: false, started: false },
-    { code: 'draining', retryable: true, started: true },
-  ])('that answers $code leaves the event to the spool', async ({ code, retryable, started }) => {
-    await open((request, socket) =>
-      socket.send(JSON.stringify({ v: 1, id: request.id, type: 'error', code, message: 'no', retryable })),
-    )
+    { code: 'storage', started: false },
+    { code: 'bad_request', started: false },
+    { code: 'draining', started: true },
+    // The daemon is older than the hook: a new one takes over.
+    { code: 'conflict', started: true },
+  ])('that answers $code leaves the event to the spool', async ({ code, started }) => {
+    await open(({ response }) => fail(response, code))
     expect(await hook.run({ ...BASH, tool_use_id: code })).toEqual(quiet)
     expect(hook.spooled().map((event) => event.id)).toEqual([code])
     if (started) await expect.poll(() => hook.wasStarted()).toBe(true)
@@ -167,17 +157,17 @@ describe('a daemon that answers', () => {
   })
 
   it('whose ack is lost: the event is spooled with the same id', async () => {
-    const { requests } = await open((_request, socket) => socket.terminate())
-    expect(await hook.run({ hook_event_name: 'Stop', prompt_id: 'p-1' })).toEqual(quiet)
-    expect(hook.spooled()).toEqual(requests.map((request) => request.event))
+    const { events } = await open(({ response }) => response.destroy())
+    expect(await hook.run({ hook_event_name: 'Stop', last_assistant_message: 'no ids at all' })).toEqual(quiet)
+    expect(hook.spooled().map(({ id, kind }) => ({ id, kind }))).toEqual(events.map(({ id, kind }) => ({ id, kind })))
     expect(hook.spooled()).toHaveLength(1)
   })
 
-  it('that never answers delays the hook by one second at most', async () => {
+  it('that never answers delays the hook by two seconds at most', async () => {
     await open(() => {})
     const began = Date.now()
     expect(await hook.run(BASH)).toEqual(quiet)
-    expect(Date.now() - began).toBeGreaterThan(900)
+    expect(Date.now() - began).toBeGreaterThan(1_900)
     expect(hook.spooled().map((event) => event.id)).toEqual(['toolu_1'])
     expect(hook.wasStarted()).toBe(false)
   })
@@ -197,9 +187,10 @@ describe('a daemon that answers', () => {
 
   it.each([
     ['nothing', ''],
-    ['no WebSocket', 'HTTP/1.1 403 Forbidden\r\n\r\n'],
-    ['half an upgrade', 'HTTP/1.1 101 Switching'],
-    ['a wrong upgrade', 'HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: x\r\n\r\n'],
+    ['no', 'HTTP/1.1 403 Forbidden\r\n\r\n'],
+    ['half an answer', 'HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n{"continue":true'],
+    ['an answer without the seed', 'HTTP/1.1 200 OK\r\nContent-Length: 18\r\n\r\n{"continue":true}\n'],
+    ['another protocol', 'HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: x\r\n\r\n'],
     ['noise', '\0\xff'.repeat(20_000)],
   ])('that says %s leaves the event to the spool', async (_what, text) => {
     const server = createServer((socket) => {
@@ -257,8 +248,6 @@ fs.fsyncSync = (fd) => { fs.appendFileSync(${JSON.stringify(note)}, fs.readlinkS
   it('gives a starting session what was rendered last', async () => {
     const name = shortHash(`dir:${hook.cwd}`)
     const started = async () => (await hook.run({ hook_event_name: 'SessionStart', source: 'startup' })).stdout
-    hook.context(`${name}.txt`, 'from an older daemon')
-    expect(await started()).toBe(withContext('from an older daemon'))
     hook.context(`${name}.json`, JSON.stringify({ v: 1, context: 'what was known', message: 'two wait' }))
     expect(JSON.parse(await started())).toEqual({
       continue: true,
@@ -270,7 +259,7 @@ fs.fsyncSync = (fd) => { fs.appendFileSync(${JSON.stringify(note)}, fs.readlinkS
       hook.context(`${name}.json`, broken)
       expect(await started()).toBe(PLAIN)
     }
-    expect(hook.spooled()).toHaveLength(7)
+    expect(hook.spooled()).toHaveLength(6)
   })
 
   describe('with a team', () => {
@@ -280,13 +269,13 @@ fs.fsyncSync = (fd) => { fs.appendFileSync(${JSON.stringify(note)}, fs.readlinkS
     async function startedSession(env: NodeJS.ProcessEnv = {}): Promise<string> {
       const running = hook.run({ hook_event_name: 'SessionStart', source: 'startup' }, env)
       await hook.started()
-      await open((request, socket) => socket.send(ack(request, { context: 'from the team' })))
+      await open((request) => tell(request, 'from the team'))
       return (await running).stdout
     }
 
     it('waits for the daemon that it starts if there is no database yet, after the event was spooled', async () => {
       expect(await startedSession()).toBe(withContext('from the team'))
-      expect(hook.spooled().map(({ id }) => id)).toEqual(door?.requests.map(({ id }) => id))
+      expect(hook.spooled().map(({ id }) => id)).toEqual(door?.events.map(({ id }) => id))
     })
 
     it('does not wait once there is a database', async () => {
@@ -396,14 +385,14 @@ describe('whatever comes', () => {
   })
 
   it('a tool result nested very deeply', async () => {
-    const { requests } = await accept()
+    const { events } = await accept()
     const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
     const text = JSON.stringify({ session_id: 's', cwd: '/', ...BASH, tool_response: 0 }).replace(
       '"tool_response":0',
       `"tool_response":${nested}`,
     )
     expect(await hook.run(text)).toEqual(quiet)
-    expect(JSON.stringify(requests[0])).toContain('nested too deep')
+    expect(JSON.stringify(events[0])).toContain('nested too deep')
   })
 
   it('a file where the data directory should be', async () => {
@@ -450,7 +439,7 @@ describe('whatever comes', () => {
   })
 
   it('an excluded project is not observed', async () => {
-    const { requests } = await accept()
+    const { events } = await accept()
     expect(await hook.run(BASH, { CLAUDE_MEM_EXCLUDED_PROJECTS: hook.cwd })).toEqual(quiet)
     expect(
       await hook.run(
@@ -458,27 +447,27 @@ describe('whatever comes', () => {
         { CLAUDE_MEM_EXCLUDED_PROJECTS: hook.cwd },
       ),
     ).toEqual(quiet)
-    expect(requests).toEqual([])
+    expect(events).toEqual([])
     expect(readdirSync(hook.dataDir)).toEqual(['daemon.sock'])
   })
 })
 
 it('the environment of a project can exclude more, and never less', async () => {
-  const { requests } = await accept()
+  const { events } = await accept()
   const stored = { CLAUDE_MEM_EXCLUDED_PROJECTS: [hook.cwd], CLAUDE_MEM_SKIP_TOOLS: ['Bash'] }
   writeFileSync(join(hook.dataDir, 'settings.json'), JSON.stringify(stored))
   await hook.run(BASH, { CLAUDE_MEM_EXCLUDED_PROJECTS: '', CLAUDE_MEM_SKIP_TOOLS: '' })
   await hook.run(BASH, { CLAUDE_MEM_EXCLUDED_PROJECTS: '/elsewhere', CLAUDE_MEM_SKIP_TOOLS: 'Glob' })
   writeFileSync(join(hook.dataDir, 'settings.json'), JSON.stringify({ CLAUDE_MEM_SKIP_TOOLS: ['Bash'] }))
   await hook.run(BASH, { CLAUDE_MEM_SKIP_TOOLS: 'Glob' })
-  expect(requests).toEqual([])
+  expect(events).toEqual([])
 })
 
 describe('a private turn', () => {
   const prompt = (text: string): Record<string, unknown> => ({ hook_event_name: 'UserPromptSubmit', prompt: text })
 
   it('is not observed, and the next one is', async () => {
-    const { requests } = await accept()
+    const { events } = await accept()
     await hook.run(prompt('<private>the whole of it</private>'))
     expect(readdirSync(join(hook.dataDir, 'private-turns'))).toEqual(['session-0001'])
     await hook.run(BASH)
@@ -488,7 +477,7 @@ describe('a private turn', () => {
     await hook.run(BASH)
     await hook.run(prompt('and now <private>x</private>'))
     await hook.run(BASH)
-    const seen = requests.map(({ event }) => [event.session, event.kind])
+    const seen = events.map(({ session, kind }) => [session, kind])
     expect(seen).toEqual([
       ['session-0001', 'prompt'],
       ['session-0001', 'session_start'],
@@ -496,20 +485,20 @@ describe('a private turn', () => {
       ['session-0001', 'prompt'],
       ['session-0001', 'tool_use'],
     ])
-    expect(requests[0]?.event).toMatchObject({ text: '', private: true })
-    expect(requests[3]?.event).toMatchObject({ text: 'and now [private]', private: false })
-    expect(JSON.stringify(requests)).not.toContain('whole')
+    expect(events[0]).toMatchObject({ text: '', private: true })
+    expect(events[3]).toMatchObject({ text: 'and now [private]', private: false })
+    expect(JSON.stringify(events)).not.toContain('whole')
   })
 
   it.each([
     ['SessionEnd', { hook_event_name: 'SessionEnd', reason: 'other' }],
     ['SessionStart', { hook_event_name: 'SessionStart', source: 'clear' }],
   ])('ends with %s', async (_name, end) => {
-    const { requests } = await accept()
+    const { events } = await accept()
     await hook.run(prompt('<private>x'))
     await hook.run(end)
     await hook.run(BASH)
-    expect(requests.map(({ event }) => event.kind)).toEqual(['prompt', expect.any(String), 'tool_use'])
+    expect(events.map(({ kind }) => kind)).toEqual(['prompt', expect.any(String), 'tool_use'])
   })
 
   it('keeps a session id from naming another file', async () => {

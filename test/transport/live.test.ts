@@ -64,6 +64,8 @@ describe('live', () => {
 
   test('goes on after the item that it has, without loading', async () => {
     s = await served()
+    // Items are kept from the first subscriber on.
+    await s.client.call('subscribe', { since: null })
     await s.h.supervisor.accept(events.prompt('a', 'p'))
     await s.h.supervisor.accept(events.tool('a', 't'))
     await follow(1)

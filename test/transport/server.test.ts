@@ -8,7 +8,7 @@ import { WebSocket } from 'ws'
 import { openSocketAt } from '../../scripts/lib/load.ts'
 import { PROTOCOL_VERSION } from '../../src/domain/protocol.ts'
 import { NO_FILTERS } from '../../src/domain/search-query.ts'
-import { sendEvent } from '../../src/hook/daemon.ts'
+import { postPayload } from '../../src/hook/post.ts'
 import { dataPaths, type Paths } from '../../src/lib/paths.ts'
 import { readOrMakeToken } from '../../src/transport/access.ts'
 import { DaemonClient } from '../../src/transport/client.ts'
@@ -153,7 +153,9 @@ describe('channel.socket', () => {
       const client = await DaemonClient.connect(paths)
       expect(await client.call('hello', { version: '1' })).toMatchObject({ dataDir })
       client.close()
-      expect(await sendEvent(events.prompt('s', 'p'), paths, 10_000)).toMatchObject({ type: 'ack' })
+      // Nothing serves payloads here: the door's thread is a file of the built program.
+      const post = { client: 'claude-code', seed: '1', colors: false, cwd: dataDir, event: '', variables: {} }
+      expect(await postPayload(Buffer.from('{}'), paths, post)).toEqual({ failure: 'refused' })
     },
   )
 

@@ -38,15 +38,16 @@ export async function reportEvent(
     return 0
   }
   try {
-    const { runHook } = await import('../../hook/run.ts')
-    await runHook({
+    const [{ runHook }, local] = await Promise.all([import('../../hook/run.ts'), import('../../hook/local.ts')])
+    const io = {
       stdin: payload ?? 0,
       stdout: 1,
       env: cli.env,
       dist: cli.dist,
       args: [...args, DATA_DIR_FLAG, cli.paths.dataDir],
       ...(event === undefined ? {} : { event }),
-    })
+    }
+    await runHook(io, () => local)
   } catch {
     cli.print('{"continue":true,"suppressOutput":true}')
   }

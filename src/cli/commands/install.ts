@@ -57,10 +57,10 @@ export const installCommand = defineCommand({
     '--trust-hooks writes that trust into its config.toml for our hooks, so that it never asks you about them. Either all files are changed or none; other entries are not changed, and copies of the files are kept. ' +
     'Run it again after node or claude-mem has moved, or after an update of the client: existing entries are updated, ' +
     'nothing is added twice. On a terminal it asks for the observer; --provider sets it without a question, and without ' +
-    'either the observer stays as it is (offline, if none is set). There are two hooks: websocket, a node program, works ' +
+    'either the observer stays as it is (offline, if none is set). There are two hooks: node, a node program, works ' +
     'everywhere; fast, a shell script with curl for Linux and macOS, takes a fraction of a node start and hands over to the ' +
     'other one when the daemon does not answer. On a terminal both are measured and the fast one is offered; --hook decides ' +
-    'without a question, and without either the registered one stays (websocket, if none is).',
+    'without a question, and without either the registered one stays (node, if none is).',
   examples: [
     ['claude-mem install --dry-run', 'what would change'],
     ['claude-mem install', ''],
@@ -77,7 +77,7 @@ export const installCommand = defineCommand({
     provider: { type: 'string', describe: 'The observer: offline, claude-code, anthropic, gemini or openrouter' },
     'key-stdin': { type: 'boolean', describe: 'Read the API key for --provider from standard input' },
     link: { type: 'boolean', describe: 'For development: register this program itself, copy nothing' },
-    hook: { type: 'string', describe: 'fast: sh and curl, a fraction of a node start; websocket: node' },
+    hook: { type: 'string', describe: 'fast: sh and curl, a fraction of a node start; node: everywhere' },
     'trust-hooks': {
       type: 'boolean',
       describe: 'Codex: also write that you trust our hooks, instead of your review in Codex',
@@ -277,7 +277,7 @@ function trustedProgram({ adapter: { trust, title }, found }: ChosenClient) {
 function installationView(cli: Cli, client: ChosenClient, result: InstallResult, hook: HookChoice, dryRun: boolean) {
   const { adapter, where, found } = client
   const notes = [...installNotes(cli, client, found, result, dryRun), ...hook.notes]
-  const kind: HookKind = hook.curl === null ? 'websocket' : 'fast'
+  const kind: HookKind = hook.curl === null ? 'node' : 'fast'
   return { hook: kind, client: adapter.name, scope: where.scope, dryRun, program: found, ...result, notes }
 }
 
@@ -420,9 +420,9 @@ async function chooseHook(
   own: ProgramPaths,
   { hook, dryRun, yes }: InstallOptions,
 ): Promise<HookChoice> {
-  const websocket: HookChoice = { curl: null, notes: [] }
-  const given = hook === undefined ? null : oneOf<HookKind>('hook', hook, ['fast', 'websocket'])
-  if (given === 'websocket') return websocket
+  const node: HookChoice = { curl: null, notes: [] }
+  const given = hook === undefined ? null : oneOf<HookKind>('hook', hook, ['fast', 'node'])
+  if (given === 'node') return node
   const [{ findFastHook, measureHooks }, { registeredHookKind }] = await Promise.all([
     import('../../setup/install/fast-hook.ts'),
     import('../../setup/install/install.ts'),
@@ -435,26 +435,26 @@ async function chooseHook(
       const { adapter, where, program } = client
       return orWithout(client, clients, () => registeredHookKind(adapter, where, program, options)) === 'fast'
     })
-  if (given === null && !isRegistered && !canAsk) return websocket
+  if (given === null && !isRegistered && !canAsk) return node
   const search = await findFastHook(own, cli.env)
   if (search.type === 'missing') {
     if (given === 'fast') {
       throw new MemError(
         'bad_setting',
-        `the fast hook does not work here: ${search.reason}. Nothing was changed; to install without it: --hook websocket`,
+        `the fast hook does not work here: ${search.reason}. Nothing was changed; to install without it: --hook node`,
       )
     }
-    if (!isRegistered) return websocket
+    if (!isRegistered) return node
     return { curl: null, notes: [`The fast hook was registered, but it does not work any more: ${search.reason}.`] }
   }
   if (given === 'fast' || isRegistered) return { curl: search.curl, notes: [] }
-  const { fastMs, websocketMs } = await measureHooks(own, search.curl, cli.env)
-  if (fastMs >= websocketMs) return websocket
+  const { fastMs, nodeMs } = await measureHooks(own, search.curl, cli.env)
+  if (fastMs >= nodeMs) return node
   const question =
-    `The client waits for a hook at each tool use. On this machine it takes ${Math.round(websocketMs)} ms, ` +
+    `The client waits for a hook at each tool use. On this machine it takes ${Math.round(nodeMs)} ms, ` +
     `and ${Math.round(fastMs)} ms with the fast hook (sh and curl). Use the fast hook? [Y/n] `
   const answer = await askLine(question, { input: process.stdin, output: process.stderr })
-  return /^n/i.test(answer) ? websocket : { curl: search.curl, notes: [] }
+  return /^n/i.test(answer) ? node : { curl: search.curl, notes: [] }
 }
 
 /** Null: the observer stays as it is. */

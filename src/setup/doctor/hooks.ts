@@ -255,11 +255,11 @@ async function* fastHookFaults(
   const failure = await fastHookFailure(program, fast.curl, environment.env)
   if (failure !== null) {
     const text = `the fast hook hands every event over to the slower one, because ${fast.curl} does not work: ${failure}`
-    yield problem(text, `${install} --hook fast, with another curl on the PATH; or ${install} --hook websocket`)
+    yield problem(text, `${install} --hook fast, with another curl on the PATH; or ${install} --hook node`)
   }
   if (!environment.paths.socket.startsWith(environment.paths.dataDir)) {
     const text = `the fast hook hands every event over to the slower one, because the path of ${environment.paths.dataDir} is too long`
-    yield advice(text, `${install} --hook websocket`)
+    yield advice(text, `${install} --hook node`)
   }
 }
 

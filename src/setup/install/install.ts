@@ -88,8 +88,8 @@ function withHookKind(registration: Registration, program: ProgramPaths): Regist
   return { ...registration, command, commands: [command, ...registration.commands] }
 }
 
-/** `websocket`: the hook's own process, which speaks WebSocket with the daemon. */
-export type HookKind = 'fast' | 'websocket'
+/** `node`: the hook's own process. */
+export type HookKind = 'fast' | 'node'
 
 /** The hook that is registered now; null: none. */
 export function registeredHookKind(
@@ -110,7 +110,7 @@ export function registeredHookKind(
     })
   }
   if (found.length === 0) return null
-  return found.some(isFastHookCommand) ? 'fast' : 'websocket'
+  return found.some(isFastHookCommand) ? 'fast' : 'node'
 }
 
 export function uninstallClient(

@@ -7,7 +7,7 @@ import { readPayloadFields } from '../../../src/hook/payload.ts'
 import { readToolUse } from '../../../src/reading/tool-use.ts'
 import { loadSettings } from '../../../src/settings/settings.ts'
 import { TestDesk } from '../../mcp/desk.ts'
-import { ack, buildHook, Door, Hook } from '../hook-process.ts'
+import { buildHook, Door, Hook, tell } from '../hook-process.ts'
 
 const { values: settings } = loadSettings('', {})
 const cursor = adapterFromArgs(['--client', 'cursor'])
@@ -183,7 +183,7 @@ describe('cursor', () => {
 
     it('always gets a valid answer', async () => {
       const hook = new Hook(dist)
-      const door = await Door.open(hook.dataDir, (request, socket) => socket.send(ack(request)))
+      const door = await Door.open(hook.dataDir, (request) => tell(request))
       const run = (payload: HookPayload | string) => hook.run(payload, {}, () => {}, ['--client', 'cursor'])
       try {
         const prompt = {
@@ -195,7 +195,7 @@ describe('cursor', () => {
         for (const payload of [prompt, 'no json', '', { hook_event_name: 'beforeReadFile' }]) {
           expect(await run(payload)).toEqual({ code: 0, stdout: '{"continue":true}\n', stderr: '' })
         }
-        expect(door.requests.map(({ event }) => event)).toMatchObject([
+        expect(door.events).toMatchObject([
           { kind: 'prompt', client: 'cursor', session: 'conversation-1', cwd: hook.cwd },
         ])
       } finally {

@@ -8,7 +8,7 @@ import { readPayloadFields } from '../../../src/hook/payload.ts'
 import { readToolUse } from '../../../src/reading/tool-use.ts'
 import { loadSettings } from '../../../src/settings/settings.ts'
 import { temporaryDirectory } from '../../support/directories.ts'
-import { ack, buildHook, Door, Hook } from '../hook-process.ts'
+import { buildHook, Door, Hook, tell } from '../hook-process.ts'
 
 const { values: settings } = loadSettings('', {})
 const BASE = {
@@ -240,8 +240,8 @@ describe('a client without ids', () => {
 
     it('gets its context with the first prompt after each start, from the daemon or the file that it left', async () => {
       const hook = new Hook(dist)
-      const door = await Door.open(hook.dataDir, (request, socket) =>
-        socket.send(ack(request, { context: request.startContext === true ? 'all of it' : '' })),
+      const door = await Door.open(hook.dataDir, (request) =>
+        tell(request, request.delivery?.startContext === true ? 'all of it' : ''),
       )
       const run = async (event: string, more: HookPayload = {}) =>
         (await hook.run({ ...BASE, hook_event_name: event, ...more }, {}, () => {}, ['--client', 'gemini'])).stdout

@@ -22,8 +22,9 @@ export class Built {
 
   constructor() {
     buildSync({
-      entryPoints: [join(ROOT, 'src/hook/main.ts')],
-      outfile: join(this.dist, 'hook.cjs'),
+      entryPoints: { hook: join(ROOT, 'src/hook/main.ts'), 'hook-local': join(ROOT, 'src/hook/local.ts') },
+      outdir: this.dist,
+      outExtension: { '.js': '.cjs' },
       bundle: true,
       platform: 'node',
       format: 'cjs',
@@ -38,8 +39,7 @@ export class Built {
   copy(version: string): string {
     const dist = join(this.directory, version)
     write(join(dist, 'build.json'), JSON.stringify({ version, schema: 1 }))
-    copyFileSync(join(this.dist, 'hook.cjs'), join(dist, 'hook.cjs'))
-    copyFileSync(join(this.dist, 'cli.js'), join(dist, 'cli.js'))
+    for (const file of ['hook.cjs', 'hook-local.cjs', 'cli.js']) copyFileSync(join(this.dist, file), join(dist, file))
     return dist
   }
 

@@ -45,7 +45,7 @@ describe.skipIf(process.platform === 'win32')('doctor.hooks', () => {
     const fault = await only()
     expect(fault).toContain('hook-run.claude-code problem: the fast hook hands every event over to the slower one')
     expect(fault).toContain(
-      '-> claude-mem install --hook fast, with another curl on the PATH; or claude-mem install --hook websocket',
+      '-> claude-mem install --hook fast, with another curl on the PATH; or claude-mem install --hook node',
     )
     rmSync(fixture.curl)
     expect(await only()).toContain(`run ${fixture.curl}, which does not exist -> claude-mem install`)

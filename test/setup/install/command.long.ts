@@ -182,7 +182,7 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
     expect((await run('install', '--hook', 'fast')).code).toBe(0)
     expect(stop()).toBe(fast)
     expect((await run('install')).stdout).toMatch(/is already installed in .+; nothing changed/)
-    expect((await run('install', '--hook', 'websocket')).code).toBe(0)
+    expect((await run('install', '--hook', 'node')).code).toBe(0)
     expect(stop()).toBe(
       `Stop: "${process.execPath}" "${join(place.home, '.claude-mem', 'program', 'current', 'dist', 'hook.cjs')}" --data-dir "${place.dataDir}"`,
     )
@@ -201,7 +201,7 @@ describe.skipIf(process.platform === 'win32')('claude-mem install', () => {
     const { code, stderr } = await run('install', '--hook', 'fast')
     expect(code).not.toBe(0)
     expect(stderr).toContain('there is no curl on the PATH; install it')
-    expect(stderr).toContain('--hook websocket')
+    expect(stderr).toContain('--hook node')
     expect(place.text).toBe(TWO_SPACES)
     expect((await run('install', '--hook', 'slow')).code).not.toBe(0)
   })

@@ -1,83 +1,14 @@
-/** Sends one request to the daemon, and starts the daemon if none answers. */
+/** Starts the daemon, if none answers. */
 import type { ChildProcess } from 'node:child_process'
 import { linkSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FileContextQuery, MemoryEvent } from '../domain/event.ts'
 import { currentWorkingTree } from '../domain/project.ts'
-import { CONNECT_TIMEOUT_MS, FILE_CONTEXT_TIMEOUT_MS, type HookRequest, PROTOCOL_VERSION } from '../domain/protocol.ts'
-import type { RenderedContext } from '../domain/rendered-context.ts'
 import { daemonEnvironment } from '../lib/daemon-environment.ts'
 import { systemCode } from '../lib/errors.ts'
-import { isMissingFile, readTextFile } from '../lib/files.ts'
-import { prepareSocketDirectory } from '../lib/own-directory.ts'
+import { isMissingFile } from '../lib/files.ts'
 import type { Paths } from '../lib/paths.ts'
 import { failureReason } from '../lib/start-failure.ts'
-import { VERSION } from '../lib/version.ts'
 import { loadSettings } from '../settings/settings.ts'
-import { type HookPayload, stringOrEmpty } from './clients/adapter.ts'
-import { isKnownToHang } from './hung-daemon.ts'
-import { parseJsonObject } from './payload.ts'
-import { type RequestFailure, sendRequest } from './websocket.ts'
-
-interface NoAnswer {
-  type: RequestFailure | 'draining' | 'refused'
-}
-
-type Ack = { type: 'ack'; version: string } & RenderedContext
-
-/** `startContext`: a prompt whose answer has to carry the context of the session's start. */
-export function sendEvent(
-  event: MemoryEvent,
-  paths: Paths,
-  timeoutMs: number,
-  startContext = false,
-): Promise<Ack | NoAnswer> {
-  const base: HookRequest = { v: PROTOCOL_VERSION, id: event.id, type: 'event', event, version: VERSION }
-  const request: HookRequest = startContext ? { ...base, startContext } : base
-  return send(request, paths, timeoutMs, ({ type, version, context, message }) => {
-    if (type !== 'ack') return null
-    return { type, version: String(version), context: stringOrEmpty(context), message: stringOrEmpty(message) }
-  })
-}
-
-/** Empty if nothing is known about the file, or no answer arrives before the timeout. */
-export async function requestFileContext(question: FileContextQuery, paths: Paths): Promise<string> {
-  if (isKnownToHang(paths)) return ''
-  const request: HookRequest = { v: PROTOCOL_VERSION, id: 'file', type: 'file_context', ...question }
-  const answer = await send(request, paths, FILE_CONTEXT_TIMEOUT_MS, ({ type, context }) =>
-    type === 'recalled' ? { type: 'recalled' as const, context: stringOrEmpty(context) } : null,
-  )
-  return answer.type === 'recalled' ? answer.context : ''
-}
-
-async function send<T>(
-  request: HookRequest,
-  paths: Paths,
-  answerTimeoutMs: number,
-  read: (answer: HookPayload) => T | null,
-): Promise<T | NoAnswer> {
-  try {
-    // In a shared temporary directory another user could listen on a socket of this name.
-    prepareSocketDirectory(paths)
-  } catch {
-    return { type: 'refused' }
-  }
-  const token = process.platform === 'win32' ? readTextFile(paths.token)?.trim() : undefined
-  const result = await sendRequest<T | NoAnswer>({
-    connect: { path: paths.socket },
-    message: JSON.stringify(token === undefined ? request : { ...request, token }),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    answerTimeoutMs,
-    read: (text) => {
-      const answer = parseJsonObject(text)
-      if (answer === null) return { type: 'protocol' }
-      // An error is accepted without a matching id: the daemon may have failed to read the id.
-      if (answer.type === 'error') return { type: answer.code === 'draining' ? 'draining' : 'refused' }
-      return answer.id === request.id ? read(answer) : null
-    },
-  })
-  return result.type === 'failed' ? { type: result.failure } : result.answer
-}
 
 /** A daemon answers well within this time; an older start lock belongs to a start that failed. */
 const START_LOCK_MS = 10_000
