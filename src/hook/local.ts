@@ -87,7 +87,7 @@ export async function answerWithoutDaemon(
   bytes: Buffer,
   post: Post,
   paths: Paths,
-  failure: PostFailure,
+  reason: PostFailure,
 ): Promise<string> {
   const read = readLocally(io, bytes, post, paths)
   if (read === null) return emptyAnswer(io)
@@ -95,6 +95,10 @@ export async function answerWithoutDaemon(
   const lineOf = (outcome: HookOutcome) => answerLine(adapter, outcome, post.colors)
   if (reading.type === 'refused') return lineOf(refusal(reading.event, reading.reason, adapter))
   if (reading.type === 'file') return lineOf({ ...EMPTY_OUTCOME, event: FILE_EVENT })
+  // The session may use the data directory.
+  const posted = reason === 'unasked' ? await postPayload(bytes, paths, post) : { failure: reason }
+  if ('line' in posted) return posted.line
+  const { failure } = posted
   const failures = reading.deliveries.map(({ event }) => spool(event, paths))
   // A daemon that leaves gets a successor.
   const isGone = failure === 'no_listener' || failure === 'disconnected' || failure === 'leaving'

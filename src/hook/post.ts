@@ -16,6 +16,8 @@ export type PostFailure =
   | 'timeout'
   /** A hook waited in vain a moment ago: the daemon was not asked. */
   | 'hangs'
+  /** The data directory lies below the directory of this process: the daemon was not asked. */
+  | 'unasked'
   /** The daemon is about to exit, or is older than this hook. */
   | 'leaving'
   | 'refused'

@@ -55,8 +55,8 @@ async function tryToPost({ args }: HookIo, bytes: Buffer, post: Post, paths: Pat
   } catch {
     return { failure: 'refused' }
   }
-  // The daemon looks at the payload's own directory; this one is known before a byte is sent.
-  if (sessionDirectoryReason(paths.dataDir, post.cwd) !== null) return { failure: 'refused' }
+  // Not of the session, mostly: local.ts looks at the payload before a byte is sent.
+  if (sessionDirectoryReason(paths.dataDir, post.cwd) !== null) return { failure: 'unasked' }
   const posted = await postPayload(bytes, paths, post)
   if ('failure' in posted && posted.failure === 'timeout') recordHang(paths)
   return posted
